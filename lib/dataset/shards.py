@@ -1,0 +1,164 @@
+"""Reading datasets: shards, what they share, and all of them as one corpus."""
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from lib.hardware.datapath import Datapath, datapath_from_spec
+from lib.program.kernels import Kernels, concatenate, kernels_from_arrays, take
+from schemas.artifact import MANIFEST
+from schemas.dataset_artifact import TILE_COLUMNS, DatasetArtifact
+
+
+class Shard(NamedTuple):
+    """The labelled kernels of one workload on one hardware variant for one task."""
+
+    kernels: Kernels
+    """k unique kernels."""
+    table: pd.DataFrame
+    """k rows, one a kernel in order: kernel, kernel_class, root, default_executions."""
+    rows: pd.DataFrame
+    """r rows sorted by kernel: kernel, tile_* (TILE_COLUMNS), is_default, runtime_s (the label),
+    analytical_s and analytical_<part>."""
+    configurations: pd.DataFrame
+    """How often each kernel runs: configuration (0 the default fusion), kernel, executions."""
+    workload: str
+    hardware: str
+    """Id of the hardware variant."""
+    datapath: Datapath
+    task: str
+    """"tile" or "fusion"."""
+
+    @property
+    def tiles(self) -> np.ndarray:
+        """int32[r, 8] tile of each row, in the order of the canonical loops."""
+        return np.ascontiguousarray(self.rows[list(TILE_COLUMNS)].to_numpy(np.int32))
+
+
+class Corpus(NamedTuple):
+    """Several shards end to end. Kernel indices refer to the joined `kernels`."""
+
+    kernels: Kernels
+    """k kernels of all shards; one that occurs in two shards is there twice."""
+    kernel_shard: np.ndarray
+    """int32[k] which shard each kernel comes from."""
+    rows: pd.DataFrame
+    """r rows as in `Shard.rows`, with `kernel` renumbered and the columns `shard`, `program` and
+    `hardware` (int32: positions in `shards`, `workloads` and `hardware`)."""
+    workloads: tuple[str, ...]
+    """Workload ids in order of first appearance."""
+    hardware: tuple[str, ...]
+    """Hardware ids in order of first appearance."""
+    datapaths: tuple[Datapath, ...]
+    """One an entry of `hardware`."""
+
+
+def shard_of(artifact: DatasetArtifact) -> Shard:
+    """The shard that a dataset artifact holds."""
+    spec = artifact.manifest.spec
+    return Shard(
+        kernels=kernels_from_arrays(artifact["kernels.npz"]),
+        table=artifact["kernels.parquet"],
+        rows=artifact["rows.parquet"],
+        configurations=artifact["configurations.parquet"],
+        workload=spec["workload"],
+        hardware=spec["hardware"]["id"],
+        datapath=datapath_from_spec(spec["hardware"]["datapath"]),
+        task=spec["task"],
+    )
+
+
+def load_shards(
+    paths: Iterable[str],
+    *,
+    task: str | None = None,
+    workloads: Iterable[str] | None = None,
+    hardware: Iterable[str] | None = None,
+) -> list[Shard]:
+    """Read dataset artifacts (folders or manifests), in the order given.
+
+    Where `task`, `workloads` or `hardware` are given, only shards of these are read; others are
+    skipped by their manifests alone. Raises ArtifactError for a damaged one.
+    """
+    workload_set = None if workloads is None else frozenset(workloads)
+    hardware_set = None if hardware is None else frozenset(hardware)
+    shards = []
+    for path in paths:
+        spec = DatasetArtifact.read_manifest(_folder(path)).spec
+        wanted = (
+            (task is None or spec["task"] == task)
+            and (workload_set is None or spec["workload"] in workload_set)
+            and (hardware_set is None or spec["hardware"]["id"] in hardware_set)
+        )
+        if wanted:
+            shards.append(shard_of(DatasetArtifact.read(path)))
+    return shards
+
+
+def _folder(path: str) -> Path:
+    return Path(path).parent if Path(path).name == MANIFEST else Path(path)
+
+
+def fingerprints(shards: Iterable[Shard]) -> frozenset[str]:
+    """Fingerprints of all kernels of the shards."""
+    return frozenset(fingerprint for shard in shards for fingerprint in shard.kernels.fingerprint)
+
+
+def remove_shared(train: Iterable[Shard], test_fingerprints: frozenset[str]) -> list[Shard]:
+    """The training shards without the kernels that occur in test programs; shards left empty are dropped.
+
+    Common layers occur in many networks: trained on, they would be remembered and not predicted. They
+    are taken out of training and never out of test, since a test program is made of them too.
+    """
+    kept = (_without(shard, test_fingerprints) for shard in train)
+    return [shard for shard in kept if shard.kernels.count]
+
+
+def _without(shard: Shard, removed: frozenset[str]) -> Shard:
+    keep = np.array([f not in removed for f in shard.kernels.fingerprint], dtype=bool)
+    if keep.all():
+        return shard
+    place = np.cumsum(keep, dtype=np.int32) - 1
+
+    def renumbered(frame: pd.DataFrame) -> pd.DataFrame:
+        kernel = frame["kernel"].to_numpy()
+        frame = frame[keep[kernel]].reset_index(drop=True)
+        return frame.assign(kernel=place[kernel[keep[kernel]]].astype(np.int32))
+
+    return shard._replace(
+        kernels=take(shard.kernels, np.flatnonzero(keep)),
+        table=renumbered(shard.table),
+        rows=renumbered(shard.rows),
+        configurations=renumbered(shard.configurations),
+    )
+
+
+def join_shards(shards: list[Shard]) -> Corpus:
+    """All shards end to end. Raises ValueError where there are none or their tasks differ."""
+    tasks = {shard.task for shard in shards}
+    if len(tasks) != 1:
+        raise ValueError(f"a corpus has shards of one task, got {sorted(tasks) or 'no shards'}")
+    workloads = tuple(dict.fromkeys(shard.workload for shard in shards))
+    datapaths = {shard.hardware: shard.datapath for shard in shards}
+    hardware = tuple(datapaths)
+    first = np.cumsum([0] + [shard.kernels.count for shard in shards])
+    frames = [
+        shard.rows.assign(
+            kernel=(shard.rows["kernel"] + start).astype(np.int32),
+            shard=np.int32(number),
+            program=np.int32(workloads.index(shard.workload)),
+            hardware=np.int32(hardware.index(shard.hardware)),
+        )
+        for number, (shard, start) in enumerate(zip(shards, first[:-1], strict=True))
+    ]
+    return Corpus(
+        kernels=concatenate([shard.kernels for shard in shards]),
+        kernel_shard=np.repeat(np.arange(len(shards), dtype=np.int32), np.diff(first)),
+        rows=pd.concat(frames, ignore_index=True),
+        workloads=workloads,
+        hardware=hardware,
+        datapaths=tuple(datapaths.values()),
+    )
