@@ -100,7 +100,10 @@ class Artifact:
         missing, extra = set(cls.files) - set(contents), set(contents) - set(cls.files)
         if missing or extra:
             raise ArtifactError(
-                target, "files", f"missing {sorted(missing)}, not declared {sorted(extra)}", "fix the script that writes it"
+                target,
+                "files",
+                f"missing {sorted(missing)}, not declared {sorted(extra)}",
+                "fix the script that writes it",
             )
         cls._validate(target, contents)
         target.parent.mkdir(parents=True, exist_ok=True)

@@ -19,7 +19,8 @@ UNPACKED_LIMIT_BYTES = 16 * 2**30
 
 
 class FileSpec(Protocol):
-    """Declares one file of an artifact."""
+    """Declares one file of an artifact: how to save and load it, what is wrong with a content (None:
+    nothing), and how many rows it has (None: it is no table)."""
 
     def save(self, file: Path, content: Any) -> None: ...
     def load(self, file: Path) -> Any: ...
@@ -89,8 +90,8 @@ def _column_problem(series: pd.Series, column: Column) -> str | None:
             row = int(wrong_rows.argmax())
             return f"row {row} is {values[row]}"
     for limit, bad, word in (
-        (column.minimum, lambda v, l: v < l, "below"),
-        (column.maximum, lambda v, l: v > l, "above"),
+        (column.minimum, np.less, "below"),
+        (column.maximum, np.greater, "above"),
     ):
         if limit is not None and len(values):
             wrong_rows = bad(values, limit)

@@ -123,9 +123,7 @@ def take(kernels: Kernels, index: np.ndarray) -> Kernels:
         fields[offset_name] = new_offset
         for name in names:
             fields[name] = getattr(kernels, name)[rows]
-    fields["hero"] = (
-        kernels.hero[index] - kernels.op_offset[index] + fields["op_offset"][:-1]
-    ).astype(np.int32)
+    fields["hero"] = (kernels.hero[index] - kernels.op_offset[index] + fields["op_offset"][:-1]).astype(np.int32)
     return Kernels(**fields, fingerprint=[kernels.fingerprint[i] for i in index])
 
 

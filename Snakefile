@@ -1,0 +1,40 @@
+# From a study (one YAML file) to a report. The study is `config.yaml` beside this file, or the one that
+# `--configfile` names; `rules/` holds one rule a stage, and each rule's script has its name.
+
+include: "rules/common.smk"
+include: "rules/program.smk"
+include: "rules/dataset.smk"
+include: "rules/model.smk"
+include: "rules/evaluation.smk"
+include: "rules/search.smk"
+include: "rules/report.smk"
+
+
+rule all:
+    default_target: True
+    input:
+        f"{RESULTS}/report/index.html",
+
+
+rule datasets:
+    input:
+        all_shards(),
+
+
+rule models:
+    input:
+        all_models(),
+
+
+rule evaluations:
+    input:
+        all_evaluations(),
+
+
+rule searches:
+    input:
+        all_searches(),
+
+
+onsuccess:
+    print(f"Report: {RESULTS}/report/index.html")

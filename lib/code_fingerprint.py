@@ -1,0 +1,106 @@
+"""Fingerprint of a script and of everything in the repository that it imports.
+
+Snakemake does not see edits of imported modules. Each rule therefore gets, as a parameter, a digest over
+the syntax trees (no comments, no docstrings) of its script and of all repository modules that it imports
+transitively, and over the preset files that these name. A static walk: nothing is imported.
+"""
+
+import ast
+import hashlib
+from functools import cache
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+PACKAGES = ("lib", "schemas", "workflow")
+PRESETS = ROOT / "schemas" / "presets"
+
+
+def code_fingerprint(script: Path, extra_modules: tuple[str, ...] = ()) -> str:
+    """16 hexadecimal digits for `script` and the repository modules behind it.
+
+    `extra_modules`: dotted names of further modules, e.g. of a builder named in the study; modules from
+    outside the repository count by their own file alone, where it can be found below the working directory.
+    """
+    files = {Path(script).resolve()}
+    for module in extra_modules:
+        files |= _module_files(module) or _outside_module(module)
+    digest = hashlib.sha256()
+    for file in sorted(_reachable(files), key=str):
+        digest.update(f"{file.name}\0{_content_digest(file)}\0".encode())
+    return digest.hexdigest()[:16]
+
+
+def imported_files(script: Path) -> frozenset[Path]:
+    """The script and all repository files that it imports, directly or not."""
+    return _reachable({Path(script).resolve()})
+
+
+def _reachable(files: set[Path]) -> frozenset[Path]:
+    pending, seen = list(files), set()
+    while pending:
+        file = pending.pop()
+        if file not in seen:
+            seen.add(file)
+            pending.extend(_imports(file))
+    return frozenset(seen)
+
+
+@cache
+def _content_digest(file: Path) -> str:
+    content = file.read_bytes()
+    if file.suffix == ".py":
+        content = ast.dump(_without_docstrings(ast.parse(content))).encode()
+    return hashlib.sha256(content).hexdigest()
+
+
+def _without_docstrings(tree: ast.Module) -> ast.Module:
+    for node in ast.walk(tree):
+        body = getattr(node, "body", None)
+        if isinstance(body, list):
+            node.body = [  # type: ignore[attr-defined]
+                item
+                for item in body
+                if not (
+                    isinstance(item, ast.Expr)
+                    and isinstance(item.value, ast.Constant)
+                    and isinstance(item.value.value, str)
+                )
+            ] or [ast.Pass()]
+    return tree
+
+
+@cache
+def _imports(file: Path) -> frozenset[Path]:
+    if file.suffix != ".py":
+        return frozenset()
+    found: set[Path] = set()
+    for node in ast.walk(ast.parse(file.read_bytes())):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                found |= _module_files(alias.name)
+        elif isinstance(node, ast.ImportFrom) and node.module and node.level == 0:
+            found |= _module_files(node.module)
+            for alias in node.names:
+                found |= _module_files(f"{node.module}.{alias.name}")
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.endswith(".yaml"):
+            preset = PRESETS / node.value.rsplit("/", 1)[-1]
+            if preset.is_file():
+                found.add(preset)
+    return frozenset(found)
+
+
+@cache
+def _module_files(module: str) -> frozenset[Path]:
+    parts = module.split(".")
+    if parts[0] not in PACKAGES:
+        return frozenset()
+    found = set()
+    for length in range(1, len(parts) + 1):
+        base = ROOT.joinpath(*parts[:length])
+        found |= {file for file in (base.with_suffix(".py"), base / "__init__.py") if file.is_file()}
+    return frozenset(found)
+
+
+def _outside_module(module: str) -> frozenset[Path]:
+    file = Path.cwd().joinpath(*module.split(".")).with_suffix(".py")
+    return frozenset({file.resolve()} if file.is_file() else ())

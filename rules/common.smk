@@ -1,0 +1,145 @@
+# Reads the study once and answers the rules' questions about it. Functions only, no rules.
+# Each rule gets its resolved entry as one plain dict (`params.spec`), so that an edit of the study reruns
+# exactly the jobs whose entry changed, and the fingerprint of its code (`params.code`).
+
+import re
+from pathlib import Path
+
+from snakemake.exceptions import WorkflowError
+
+from lib.code_fingerprint import code_fingerprint
+from schemas.study_file import StudyError, load_study
+
+
+def study_path():
+    given = workflow.config_settings.configfiles
+    if len(given) > 1:
+        raise WorkflowError(
+            "A study is one file; --configfile was given " + ", ".join(str(file) for file in given) + ". Give one of them."
+        )
+    return Path(given[0]) if given else Path(workflow.current_basedir).parent / "config.yaml"
+
+
+def read_study():
+    try:
+        return load_study(study_path(), dict(workflow.config_settings.config))
+    except StudyError as error:
+        raise WorkflowError(str(error)) from None
+
+
+STUDY = read_study()
+RESULTS = STUDY.results
+
+
+def names(ids):
+    """A wildcard constraint that matches exactly these ids."""
+    return "|".join(re.escape(str(name)) for name in sorted(ids)) or "none"
+
+
+def code(stage, *extra_modules):
+    """Fingerprint of a stage's script and of the modules that it imports."""
+    return code_fingerprint(Path(workflow.basedir) / "workflow" / "scripts" / f"{stage}.py", extra_modules)
+
+
+def files(folder, *others):
+    """The manifest of an artifact folder, then its other files."""
+    return [f"{RESULTS}/{folder}/{name}" for name in ("manifest.json", *others)]
+
+
+def program_spec(wildcards):
+    return STUDY.resolved_workload(wildcards.workload)
+
+
+def program_code(wildcards):
+    source = program_spec(wildcards)["source"]
+    return code("program", *([source["name"].partition(":")[0]] if source["kind"] == "builder" else []))
+
+
+def program_input(wildcards):
+    """The HLO file of a workload that is read from one."""
+    source = program_spec(wildcards)["source"]
+    return {"hlo": str(study_path().parent / source["name"])} if source["kind"] == "hlo" else {}
+
+
+def programs(workloads):
+    return [f"{RESULTS}/program/{workload}/manifest.json" for workload in workloads]
+
+
+def shard_spec(wildcards):
+    return STUDY.resolved_shard(wildcards.dataset, wildcards.task, wildcards.hardware, wildcards.workload)
+
+
+def shards(dataset, task, hardware, workloads):
+    return [
+        f"{RESULTS}/dataset/{dataset}/{task}/{variant}/{workload}/manifest.json"
+        for variant in hardware
+        for workload in workloads
+    ]
+
+
+def all_shards():
+    return [
+        shard
+        for name, dataset in STUDY.datasets.items()
+        for task in dataset.tasks
+        for shard in shards(name, task, STUDY.dataset_hardware(name), STUDY.dataset_workloads(name))
+    ]
+
+
+def model_spec(wildcards):
+    return STUDY.resolved_model(wildcards.model)
+
+
+def model_shards(wildcards):
+    spec = model_spec(wildcards)
+    split = spec["split"]
+    return shards(spec["dataset"], spec["task"], spec["hardware"], split["train"] + split["validation"] + split["test"])
+
+
+def model_manifests(model):
+    return [f"{RESULTS}/model/{model}/seed-{seed}/manifest.json" for seed in STUDY.models[model].seeds]
+
+
+def all_models():
+    return [manifest for model in STUDY.models for manifest in model_manifests(model)]
+
+
+def evaluation_spec(wildcards):
+    return STUDY.resolved_evaluation(wildcards.evaluation)
+
+
+def evaluation_shards(wildcards):
+    """The test shards of every model of the evaluation, each once."""
+    found = {}
+    for model in evaluation_spec(wildcards)["models"]:
+        spec = STUDY.resolved_model(model["id"])
+        found |= dict.fromkeys(shards(spec["dataset"], spec["task"], spec["hardware"], spec["split"]["test"]))
+    return list(found)
+
+
+def evaluation_models(wildcards):
+    return [manifest for model in evaluation_spec(wildcards)["models"] for manifest in model_manifests(model["id"])]
+
+
+def all_evaluations():
+    return [f"{RESULTS}/evaluation/{evaluation}/manifest.json" for evaluation in STUDY.evaluations]
+
+
+def search_spec(wildcards):
+    return STUDY.resolved_search(wildcards.search, int(wildcards.island))
+
+
+def search_programs(wildcards):
+    return programs(search_spec(wildcards)["workloads"])
+
+
+def all_searches():
+    return [
+        f"{RESULTS}/search/{name}/island-{island}/manifest.json"
+        for name, search in STUDY.searches.items()
+        for island in range(search.islands)
+    ]
+
+
+def report_spec(wildcards):
+    return STUDY.resolved_report()

@@ -1,0 +1,30 @@
+rule dataset:
+    input:
+        program=f"{RESULTS}/program/{{workload}}/manifest.json",
+    output:
+        files(
+            "dataset/{dataset}/{task}/{hardware}/{workload}",
+            "kernels.npz",
+            "kernels.parquet",
+            "rows.parquet",
+            "configurations.parquet",
+        ),
+    log:
+        f"{RESULTS}/log/dataset/{{dataset}}/{{task}}/{{hardware}}/{{workload}}.log",
+    benchmark:
+        f"{RESULTS}/benchmark/dataset/{{dataset}}/{{task}}/{{hardware}}/{{workload}}.tsv"
+    wildcard_constraints:
+        dataset=names(STUDY.datasets),
+        task="tile|fusion",
+        hardware=names(STUDY.hardware),
+        workload=names(STUDY.workloads),
+    threads: 1
+    resources:
+        mem_mb=2000,
+    params:
+        spec=shard_spec,
+        code=code("dataset"),
+    message:
+        "Labelling {wildcards.task} rows of {wildcards.workload} on {wildcards.hardware}"
+    script:
+        "../workflow/scripts/dataset.py"

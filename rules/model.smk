@@ -1,0 +1,22 @@
+rule model:
+    input:
+        shards=model_shards,
+    output:
+        files("model/{model}/seed-{seed}", "model.json", "weights.npz", "history.parquet"),
+    log:
+        f"{RESULTS}/log/model/{{model}}/seed-{{seed}}.log",
+    benchmark:
+        f"{RESULTS}/benchmark/model/{{model}}/seed-{{seed}}.tsv"
+    wildcard_constraints:
+        model=names(STUDY.models),
+        seed=r"\d+",
+    threads: 2
+    resources:
+        mem_mb=6000,
+    params:
+        spec=model_spec,
+        code=code("model"),
+    message:
+        "Training {wildcards.model}, seed {wildcards.seed}"
+    script:
+        "../workflow/scripts/model.py"

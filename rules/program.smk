@@ -1,0 +1,21 @@
+rule program:
+    input:
+        unpack(program_input),
+    output:
+        files("program/{workload}", "program.npz"),
+    log:
+        f"{RESULTS}/log/program/{{workload}}.log",
+    benchmark:
+        f"{RESULTS}/benchmark/program/{{workload}}.tsv"
+    wildcard_constraints:
+        workload=names(STUDY.workloads),
+    threads: 1
+    resources:
+        mem_mb=4000,
+    params:
+        spec=program_spec,
+        code=program_code,
+    message:
+        "Tracing {wildcards.workload}"
+    script:
+        "../workflow/scripts/program.py"

@@ -1,0 +1,24 @@
+rule report:
+    input:
+        programs=programs(STUDY.workloads),
+        shards=all_shards(),
+        models=all_models(),
+        evaluations=all_evaluations(),
+        searches=all_searches(),
+    output:
+        page=f"{RESULTS}/report/index.html",
+        summary=f"{RESULTS}/report/summary.json",
+    log:
+        f"{RESULTS}/log/report.log",
+    benchmark:
+        f"{RESULTS}/benchmark/report.tsv"
+    threads: 1
+    resources:
+        mem_mb=2000,
+    params:
+        spec=report_spec,
+        code=code("report"),
+    message:
+        "Writing the report"
+    script:
+        "../workflow/scripts/report.py"

@@ -1,0 +1,22 @@
+rule search:
+    input:
+        programs=search_programs,
+    output:
+        files("search/{search}/island-{island}", "trials.parquet", "kernels.parquet", "best.yaml", "designs.json"),
+    log:
+        f"{RESULTS}/log/search/{{search}}/island-{{island}}.log",
+    benchmark:
+        f"{RESULTS}/benchmark/search/{{search}}/island-{{island}}.tsv"
+    wildcard_constraints:
+        search=names(STUDY.searches),
+        island=r"\d+",
+    threads: 1
+    resources:
+        mem_mb=2000,
+    params:
+        spec=search_spec,
+        code=code("search"),
+    message:
+        "Searching {wildcards.search}, island {wildcards.island}"
+    script:
+        "../workflow/scripts/search.py"
