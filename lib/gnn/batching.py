@@ -1,0 +1,148 @@
+"""Batches: several kernels as one disjoint graph, with the rows (tiles) to be priced.
+
+Nothing is padded and no edge is repeated for the tiles of a kernel: rows point to their kernel, and
+the nodes under a tile (`pair`) point to their node and row. All arrays but one dimension of each have
+fixed shapes, so TensorFlow traces the network once.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from lib.gnn.analytical_features import analytical_features
+from lib.gnn.examples import Examples
+from lib.gnn.scaling import Scaling, scaled
+from lib.gnn.tile_features import node_tile_features, tile_features
+
+
+class Inputs(NamedTuple):
+    """Which groups of features the network reads besides nodes and kernels."""
+
+    tile: bool
+    analytical: bool
+    node_tile: bool
+
+
+class Batch(NamedTuple):
+    """b kernels with n nodes and e edges; r rows, sorted by kernel; p pairs of a row and a node of its kernel."""
+
+    op_kind: np.ndarray
+    """int32[n]"""
+    node: np.ndarray
+    """float32[n, node features]"""
+    edge: np.ndarray
+    """int32[e, 2] (source, target)"""
+    node_kernel: np.ndarray
+    """int32[n]"""
+    kernel: np.ndarray
+    """float32[b, kernel features]"""
+    row_kernel: np.ndarray
+    """int32[r]"""
+    row: np.ndarray
+    """float32[r, tile and analytical features], no columns where the network reads neither."""
+    pair_node: np.ndarray
+    """int32[p]; no pairs where the network reads no nodes under tiles."""
+    pair_row: np.ndarray
+    """int32[p]"""
+    pair: np.ndarray
+    """float32[p, node tile features]"""
+
+
+class Batcher:
+    """Makes batches of some examples: static features are scaled once, tile features by batch."""
+
+    def __init__(self, examples: Examples, scaling: Scaling, inputs: Inputs):
+        self.examples, self.scaling, self.inputs = examples, scaling, inputs
+        self._node = scaled(examples.node, scaling.node)
+        self._kernel = scaled(examples.kernel, scaling.kernel)
+
+    def batch(self, kernels: np.ndarray, rows: np.ndarray, row_kernel: np.ndarray) -> Batch:
+        """The kernels (int64[b] into the examples) with `rows` (int64[r] into the examples' rows).
+
+        `row_kernel`: int32[r] position of each row's kernel in `kernels`, never falling.
+        """
+        examples, nodes = self.examples, self.examples.geometry.nodes
+        node_index, node_kernel, edge = _join_graphs(kernels, nodes.offset, examples.edge_offset, examples.edge)
+        example_kernel = kernels[row_kernel]
+        tile = examples.tile[rows]
+        row = [np.zeros((len(rows), 0), np.float32)]
+        if self.inputs.tile:
+            row.append(scaled(tile_features(examples.geometry, example_kernel, tile), self.scaling.tile))
+        if self.inputs.analytical:
+            values = analytical_features(examples.features.analytical, examples.analytical[rows])
+            row.append(scaled(values, self.scaling.analytical))
+        pair_node, pair_row = np.zeros(0, np.int32), np.zeros(0, np.int32)
+        pair = np.zeros((0, len(examples.features.node_tile)), np.float32)
+        if self.inputs.node_tile:
+            pair_node, pair_row = _pairs(kernels, row_kernel, nodes.offset)
+            pair = scaled(node_tile_features(examples.geometry, example_kernel, tile), self.scaling.node_tile)
+        return Batch(
+            nodes.op_kind[node_index], self._node[node_index], edge, node_kernel, self._kernel[kernels],
+            np.asarray(row_kernel, np.int32), np.concatenate(row, axis=1), pair_node, pair_row, pair,
+        )  # fmt: skip
+
+    def all_rows(self, first: int, last: int) -> Batch:
+        """The kernels `first` to `last - 1` with all of their rows."""
+        offset = self.examples.row_offset
+        row_kernel = np.repeat(np.arange(last - first, dtype=np.int32), np.diff(offset[first : last + 1]))
+        return self.batch(np.arange(first, last), np.arange(offset[first], offset[last]), row_kernel)
+
+
+def cut_into_batches(examples: Examples, most_rows: int) -> list[tuple[int, int]]:
+    """(first, last) kernel ranges that cover all kernels with about `most_rows` rows or nodes each.
+
+    A kernel is never cut, so one with more rows makes a batch of its own.
+    """
+    size = np.maximum(examples.row_offset, examples.geometry.nodes.offset)
+    ranges, first = [], 0
+    kernels = len(examples.kernel)
+    while first < kernels:
+        last = int(np.searchsorted(size, size[first] + most_rows, side="right")) - 1
+        last = min(max(last, first + 1), kernels)
+        ranges.append((first, last))
+        first = last
+    return ranges
+
+
+@njit(cache=True)
+def _join_graphs(kernels, node_offset, edge_offset, edge):
+    nodes = edges = 0
+    for k in kernels:
+        nodes += node_offset[k + 1] - node_offset[k]
+        edges += edge_offset[k + 1] - edge_offset[k]
+    node_index = np.empty(nodes, np.int64)
+    node_kernel = np.empty(nodes, np.int32)
+    joined = np.empty((edges, 2), np.int32)
+    nodes = edges = 0
+    for position in range(len(kernels)):
+        k = kernels[position]
+        for e in range(edge_offset[k], edge_offset[k + 1]):
+            joined[edges, 0] = nodes + edge[e, 0]
+            joined[edges, 1] = nodes + edge[e, 1]
+            edges += 1
+        for n in range(node_offset[k], node_offset[k + 1]):
+            node_index[nodes] = n
+            node_kernel[nodes] = position
+            nodes += 1
+    return node_index, node_kernel, joined
+
+
+@njit(cache=True)
+def _pairs(kernels, row_kernel, node_offset):
+    first = np.zeros(len(kernels) + 1, np.int64)
+    for position in range(len(kernels)):
+        k = kernels[position]
+        first[position + 1] = first[position] + node_offset[k + 1] - node_offset[k]
+    pairs = 0
+    for r in range(len(row_kernel)):
+        pairs += first[row_kernel[r] + 1] - first[row_kernel[r]]
+    pair_node = np.empty(pairs, np.int32)
+    pair_row = np.empty(pairs, np.int32)
+    pairs = 0
+    for r in range(len(row_kernel)):
+        for n in range(first[row_kernel[r]], first[row_kernel[r] + 1]):
+            pair_node[pairs] = n
+            pair_row[pairs] = r
+            pairs += 1
+    return pair_node, pair_row

@@ -1,0 +1,161 @@
+"""The names of all input features, in the order of their columns.
+
+A trained model keeps the feature set that it was trained on and refuses any other. Sizes enter as
+log2(1 + size), ratios as log2(ratio), shares and flags as they are.
+"""
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from lib.program.kernels import KERNEL_CLASSES, LOOPS
+from lib.program.op_kinds import OP_CLASSES, op_kind_table
+
+VERSION = 1
+"""Raised whenever the meaning of a feature changes under the same name."""
+
+WORK_CLASSES = tuple(name for name in OP_CLASSES if name not in ("free", "matrix"))
+"""Op classes that run on the vector unit or move data."""
+
+NODE_FEATURES = (
+    *(f"extent_{loop}" for loop in LOOPS),
+    "elements",
+    "iterations",
+    "element_bytes",
+    *(f"op_class_{name}" for name in OP_CLASSES),
+    "is_input",
+    "is_weight",
+    "is_hero",
+    "is_root",
+    "stride_h",
+    "stride_w",
+    "producers",
+    "consumers",
+    "lane_fill",
+    "sublane_fill",
+)
+"""Columns of a node, known without a tile. Beside them stands the number of the op kind, embedded."""
+
+KERNEL_FEATURES = (
+    "matrix_flops",
+    *(f"{name}_ops" for name in WORK_CLASSES),
+    "input_bytes",
+    "weight_bytes",
+    "output_bytes",
+    "operands",
+    "ops",
+    "edges",
+    *(f"class_{name}" for name in KERNEL_CLASSES),
+    *(f"loop_{loop}" for loop in LOOPS),
+    *(f"reduces_{loop}" for loop in LOOPS),
+    "window_kernel_h",
+    "window_kernel_w",
+    "base_dilation_h",
+    "base_dilation_w",
+)
+"""Columns of a kernel, known without a tile."""
+
+HARDWARE_FEATURES = (
+    "clock_hz",
+    "cores",
+    "pes",
+    "systolic_rows",
+    "systolic_columns",
+    "vector_lanes",
+    "l1_bytes",
+    "l1_shared",
+    "l2_kind",
+    "l2_multiplier",
+    "global_buffer_bytes",
+    "dram_kind",
+    "dram_channels",
+    "dram_bytes_per_s",
+    "element_bytes",
+    "register_sublanes",
+    "register_lanes",
+    "native_batch",
+    "peak_flops_per_s",
+    "peak_vector_ops_per_s",
+    "flops_per_dram_byte",
+)
+"""Columns of the hardware variant, joined to those of the kernel."""
+
+TILE_FEATURES = (
+    *(f"tile_{loop}" for loop in LOOPS),
+    *(f"trips_{loop}" for loop in LOOPS),
+    *(f"edge_waste_{loop}" for loop in LOOPS),
+    "steps",
+    "edge_waste",
+    "input_tile_bytes",
+    "weight_tile_bytes",
+    "output_tile_bytes",
+    "buffer_fill",
+    "moved_input_bytes",
+    "moved_weight_bytes",
+    "moved_output_bytes",
+    "moved_over_whole",
+    "array_fill_rows",
+    "array_fill_columns",
+    *(f"padded_{name}_ops" for name in WORK_CLASSES),
+)
+"""Columns of a row: the tile itself and what it means for the whole kernel."""
+
+NODE_TILE_FEATURES = (
+    *(f"tile_extent_{loop}" for loop in LOOPS),
+    "tile_elements",
+    "tile_padded_elements",
+    "tile_lane_fill",
+    "tile_sublane_fill",
+    "distinct_tiles",
+    "loads",
+    "moved_bytes",
+    "run_bytes",
+)
+"""Columns of a node under a tile: the tile projected on every node."""
+
+
+class FeatureSet(NamedTuple):
+    """What a model reads. `tile`, `node_tile` and `analytical` are empty where the model isn't given them."""
+
+    version: int
+    op_kinds: tuple[str, ...]
+    node: tuple[str, ...]
+    kernel: tuple[str, ...]
+    tile: tuple[str, ...]
+    node_tile: tuple[str, ...]
+    analytical: tuple[str, ...]
+    """Names of the analytical model's parts, the total first."""
+
+
+class FeatureSetError(ValueError):
+    """A model meets features that it wasn't trained on."""
+
+
+def feature_set(analytical_parts: Iterable[str]) -> FeatureSet:
+    """Today's feature set with the given analytical parts (column names, `analytical_s` first)."""
+    return FeatureSet(
+        version=VERSION,
+        op_kinds=tuple(name for name, _ in op_kind_table()),
+        node=NODE_FEATURES,
+        kernel=KERNEL_FEATURES + HARDWARE_FEATURES,
+        tile=TILE_FEATURES,
+        node_tile=NODE_TILE_FEATURES,
+        analytical=tuple(analytical_parts),
+    )
+
+
+def check_feature_set(trained: FeatureSet, offered: FeatureSet) -> None:
+    """Raises FeatureSetError, naming what differs, unless both are the same."""
+    if trained == offered:
+        return
+    differences = []
+    if trained.version != offered.version:
+        differences.append(f"version: trained on {trained.version}, offered {offered.version}")
+    for group in FeatureSet._fields[1:]:
+        before, now = getattr(trained, group), getattr(offered, group)
+        if before != now:
+            missing = [name for name in before if name not in now]
+            new = [name for name in now if name not in before]
+            differences.append(f"{group}: missing {missing}, new {new}" if missing or new else f"{group}: another order")
+    raise FeatureSetError(
+        "this model was trained on another feature set (" + "; ".join(differences) + "); train it again"
+    )

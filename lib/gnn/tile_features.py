@@ -1,0 +1,185 @@
+"""Features of a tile: of the row itself, and projected on every node of its kernel."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from lib.gnn.feature_set import NODE_TILE_FEATURES, TILE_FEATURES
+from lib.gnn.node_table import NodeTable, fill_of
+from lib.gnn.static_features import CLASSES, FIRST_WORK_CLASS
+from lib.program.kernels import IN_C, KERNEL_CLASSES, NO_LOOP, OUT_C, OUTPUT, Kernels
+from lib.program.op_kinds import OP_CLASSES
+from lib.schedule.footprint import iterations, node_extent, tile_elements
+from lib.schedule.loops import LOOP_ORDERS
+
+WITH_LOOP_ORDER = np.array([name in ("convolution", "depthwise-convolution", "dot", "window") for name in KERNEL_CLASSES])
+"""bool[kernel classes]: classes whose loops run in the first of LOOP_ORDERS; the others run 0 to 7."""
+DEFAULT_NEST = LOOP_ORDERS[0]
+MATRIX = OP_CLASSES.index("matrix")
+
+
+class Geometry(NamedTuple):
+    """What tile features read of the kernels; k kernels, N nodes."""
+
+    loops: np.ndarray
+    loop_kind: np.ndarray
+    base_dilation: np.ndarray
+    kernel_class: np.ndarray
+    nodes: NodeTable
+    limits: np.ndarray
+    """int64[k, 5] as from `hardware_limits`, of each kernel's hardware variant."""
+
+
+def geometry(kernels: Kernels, nodes: NodeTable, kernel_limits: np.ndarray) -> Geometry:
+    """The geometry of `kernels`."""
+    return Geometry(
+        kernels.loops, kernels.loop_kind, kernels.base_dilation, kernels.kernel_class, nodes, np.asarray(kernel_limits)
+    )
+
+
+def tile_features(kernels: Geometry, row_kernel: np.ndarray, tile: np.ndarray) -> np.ndarray:
+    """float32[r, len(TILE_FEATURES)] for rows of kernel `row_kernel` (int[r]) with `tile` (int32[r, 8])."""
+    out = np.zeros((len(row_kernel), len(TILE_FEATURES)), np.float32)
+    _fill_tile_features(out, kernels, row_kernel, tile)
+    return out
+
+
+def node_tile_features(kernels: Geometry, row_kernel: np.ndarray, tile: np.ndarray) -> np.ndarray:
+    """float32[p, len(NODE_TILE_FEATURES)]: for each row, the nodes of its kernel in order."""
+    pairs = int(np.diff(kernels.nodes.offset)[row_kernel].sum())
+    out = np.zeros((pairs, len(NODE_TILE_FEATURES)), np.float32)
+    _fill_node_tile_features(out, kernels, row_kernel, tile)
+    return out
+
+
+@njit(cache=True)
+def _trips(loops, tile, trips):
+    steps = 1.0
+    for slot in range(8):
+        trips[slot] = -(-loops[slot] // tile[slot])
+        steps *= trips[slot]
+    return steps
+
+
+@njit(cache=True)
+def _loads(iterates, trips, kernel_class):
+    """Times that a node's slice is fetched (or stored): a slice stays while only loops inside of the
+    innermost one that moves it advance."""
+    total = 1.0
+    loads = 1.0
+    for position in range(8):
+        slot = DEFAULT_NEST[position] if WITH_LOOP_ORDER[kernel_class] else position
+        total *= trips[slot]
+        if iterates[slot] > 0 and trips[slot] > 1:
+            loads = total
+    return loads
+
+
+@njit(cache=True)
+def _padded_elements(nodes, n, loop_kind, base_dilation, tile, lanes, sublanes, fill):
+    """Elements of the node's tile in whole registers; `fill` (float64[2]) gets the filled shares."""
+    stride, order = nodes.stride[n], nodes.order[n]
+    fill[:] = 1.0
+    elements = 1.0
+    for position in range(8):
+        if order[position] == NO_LOOP:
+            break
+        extent = node_extent(order[position], stride, loop_kind, base_dilation, tile)
+        elements *= extent
+        if position == 0:
+            fill[0] = fill_of(extent, lanes)
+        elif position == 1:
+            fill[1] = fill_of(extent, max(1, sublanes * 4 // nodes.element_bytes[n]))
+    return elements / (fill[0] * fill[1])
+
+
+@njit(cache=True)
+def _fill_tile_features(out, kernels, row_kernel, tile):
+    nodes = kernels.nodes
+    trips = np.zeros(8, np.int64)
+    fill = np.zeros(2)
+    tile_bytes = np.zeros(3)
+    moved = np.zeros(3)
+    work = np.zeros(CLASSES)
+    for r in range(len(row_kernel)):
+        k, t, row = row_kernel[r], tile[r], out[r]
+        loops, loop_kind, base_dilation = kernels.loops[k], kernels.loop_kind[k], kernels.base_dilation[k]
+        lanes, sublanes, array_rows, array_columns, buffer_bytes = kernels.limits[k]
+        steps = _trips(loops, t, trips)
+        waste = 0.0
+        for slot in range(8):
+            row[slot] = np.log2(1.0 + t[slot])
+            row[8 + slot] = np.log2(trips[slot])
+            row[16 + slot] = np.log2(trips[slot] * t[slot] / loops[slot])
+            waste += row[16 + slot]
+        row[24] = np.log2(steps)
+        row[25] = waste
+        tile_bytes[:] = 0.0
+        moved[:] = 0.0
+        work[:] = 0.0
+        whole = 0.0
+        for n in range(nodes.offset[k], nodes.offset[k + 1]):
+            padded = _padded_elements(nodes, n, loop_kind, base_dilation, t, lanes, sublanes, fill)
+            role = nodes.role[n]
+            if role <= OUTPUT:
+                node_bytes = padded * nodes.element_bytes[n]
+                tile_bytes[role] += node_bytes
+                moved[role] += node_bytes * _loads(nodes.stride[n], trips, kernels.kernel_class[k])
+                whole += nodes.elements[n] * nodes.element_bytes[n]
+            if nodes.op_class[n] < CLASSES:
+                work[nodes.op_class[n]] += iterations(nodes.iterates[n], t) * steps / (fill[0] * fill[1])
+        for role in range(3):
+            row[26 + role] = np.log2(1.0 + tile_bytes[role])
+            row[30 + role] = np.log2(1.0 + moved[role])
+        row[29] = np.log2(1.0 + 2.0 * tile_bytes.sum() / buffer_bytes)
+        row[33] = np.log2((1.0 + moved.sum()) / (1.0 + whole))
+        row[34] = row[35] = 1.0
+        if work[MATRIX] > 0.0:
+            row[34] = fill_of(t[IN_C], array_rows)
+            row[35] = fill_of(t[OUT_C], array_columns)
+        for position in range(FIRST_WORK_CLASS, CLASSES):
+            row[36 + position - FIRST_WORK_CLASS] = np.log2(1.0 + work[position])
+
+
+@njit(cache=True)
+def _fill_node_tile_features(out, kernels, row_kernel, tile):
+    nodes = kernels.nodes
+    trips = np.zeros(8, np.int64)
+    fill = np.zeros(2)
+    pair = 0
+    for r in range(len(row_kernel)):
+        k, t = row_kernel[r], tile[r]
+        loop_kind, base_dilation = kernels.loop_kind[k], kernels.base_dilation[k]
+        _trips(kernels.loops[k], t, trips)
+        for n in range(nodes.offset[k], nodes.offset[k + 1]):
+            row, stride, order = out[pair], nodes.stride[n], nodes.order[n]
+            distinct = 1.0
+            for slot in range(8):
+                row[slot] = np.log2(1.0 + node_extent(slot, stride, loop_kind, base_dilation, t))
+                if stride[slot] > 0:
+                    distinct *= trips[slot]
+            elements = tile_elements(stride, loop_kind, base_dilation, t, nodes.elements[n])
+            padded = _padded_elements(
+                nodes, n, loop_kind, base_dilation, t, kernels.limits[k, 0], kernels.limits[k, 1], fill
+            )
+            loads = _loads(stride, trips, kernels.kernel_class[k])
+            run = 1.0
+            for position in range(8):
+                if order[position] == NO_LOOP:
+                    break
+                slot = order[position]
+                run *= node_extent(slot, stride, loop_kind, base_dilation, t)
+                if trips[slot] > 1:
+                    break
+            row[8] = np.log2(1.0 + elements)
+            row[9] = np.log2(1.0 + padded)
+            row[10] = fill[0]
+            row[11] = fill[1]
+            row[12] = np.log2(distinct)
+            row[13] = np.log2(loads)
+            row[14] = np.log2(1.0 + padded * nodes.element_bytes[n] * loads) if nodes.role[n] <= OUTPUT else 0.0
+            row[15] = np.log2(1.0 + run * nodes.element_bytes[n])
+            pair += 1
+
+
