@@ -1,6 +1,16 @@
 """A datapath: FAST's architecture template with clock, cores, DRAM kind and number format."""
 
-from typing import NamedTuple
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from numba import njit
+
+L1_CONFIGS = ("private", "shared")
+L2_CONFIGS = ("disabled", "private", "shared")
+L2_DISABLED, L2_PRIVATE, L2_SHARED = range(3)
+"""Private: inputs, weights and outputs have a buffer each; shared: they share one (FAST table 3)."""
+DRAM_KINDS = ("gddr6", "hbm2")
+ELEMENT_BYTES = {"bfloat16": 2, "int8": 1, "float32": 4}
 
 
 class Datapath(NamedTuple):
@@ -20,11 +30,13 @@ class Datapath(NamedTuple):
     """Lanes of one PE's vector unit (FAST table 3: multiplier x systolic columns)."""
     l1_shared: bool
     l1_input_bytes: int
+    """Of one PE, like the other L1 sizes."""
     l1_weight_bytes: int
     l1_output_bytes: int
     l2_kind: int
     """0 disabled, 1 private, 2 shared."""
     l2_input_multiplier: int
+    """Size of L2 relative to L1."""
     l2_weight_multiplier: int
     l2_output_multiplier: int
     global_buffer_bytes: int
@@ -42,3 +54,90 @@ class Datapath(NamedTuple):
     """Columns of the register tile (TPU: 128)."""
     native_batch: int
     """Samples that the chip works on at once, per core."""
+
+
+def datapath_from_spec(spec: Mapping[str, Any]) -> Datapath:
+    """The datapath of one core from a resolved `datapath:` entry of the study (plain numbers and names).
+
+    DRAM bandwidth is the whole chip's in `spec` and one core's in the result. Raises ValueError that lists
+    missing and unknown keys, or names a choice that does not exist.
+    """
+    choices = {"l1_config", "l2_config", "dram_kind", "number_format"}
+    numbers = set(Datapath._fields) - {"l1_shared", "l2_kind", "dram_kind", "element_bytes"}
+    expected = choices | numbers
+    if set(spec) != expected:
+        missing, unknown = sorted(expected - set(spec)), sorted(set(spec) - expected)
+        raise ValueError(f"datapath: missing keys {missing}, unknown keys {unknown}")
+    fields: dict[str, Any] = {name: int(spec[name]) for name in numbers}
+    fields["clock_hz"] = float(spec["clock_hz"])
+    fields["dram_bytes_per_s"] = float(spec["dram_bytes_per_s"]) / fields["cores"]
+    fields["l1_shared"] = bool(_choice(spec, "l1_config", L1_CONFIGS))
+    fields["l2_kind"] = _choice(spec, "l2_config", L2_CONFIGS)
+    fields["dram_kind"] = _choice(spec, "dram_kind", DRAM_KINDS)
+    number_format = tuple(ELEMENT_BYTES)[_choice(spec, "number_format", tuple(ELEMENT_BYTES))]
+    fields["element_bytes"] = ELEMENT_BYTES[number_format]
+    return Datapath(**fields)
+
+
+def _choice(spec: Mapping[str, Any], key: str, allowed: tuple[str, ...]) -> int:
+    if spec[key] not in allowed:
+        raise ValueError(f"datapath.{key}: {spec[key]!r} is not one of {', '.join(allowed)}")
+    return allowed.index(spec[key])
+
+
+@njit(cache=True)
+def processing_elements(datapath) -> int:
+    """PEs of one core."""
+    return datapath.pes_x * datapath.pes_y
+
+
+@njit(cache=True)
+def vector_lanes_of_core(datapath) -> int:
+    """Vector lanes of one core: one element of one simple op each a cycle."""
+    return datapath.vector_lanes * processing_elements(datapath)
+
+
+@njit(cache=True)
+def peak_flops_per_s(datapath) -> float:
+    """FLOP/s of one core's systolic arrays; a multiply-accumulate is two."""
+    macs = processing_elements(datapath) * datapath.systolic_rows * datapath.systolic_columns
+    return 2.0 * macs * datapath.clock_hz
+
+
+@njit(cache=True)
+def ridge_flops_per_byte(datapath) -> float:
+    """Operational intensity at which compute and DRAM take the same time."""
+    return peak_flops_per_s(datapath) / datapath.dram_bytes_per_s
+
+
+@njit(cache=True)
+def on_chip_bytes(datapath) -> tuple[int, int, int, int]:
+    """Capacity of the level that holds tiles: (all, input, weight, output) bytes of one core.
+
+    The level is the global buffer if there is one, else L2 (L1 times its multipliers) if enabled, else L1, over
+    all PEs of the core. Where the operands share a buffer each may fill it, so the last three equal the first.
+    """
+    if datapath.global_buffer_bytes > 0:
+        whole = datapath.global_buffer_bytes
+        return whole, whole, whole, whole
+    pes = processing_elements(datapath)
+    inputs = datapath.l1_input_bytes * pes
+    weights = datapath.l1_weight_bytes * pes
+    outputs = datapath.l1_output_bytes * pes
+    shared = datapath.l1_shared
+    if datapath.l2_kind != L2_DISABLED:
+        inputs *= datapath.l2_input_multiplier
+        weights *= datapath.l2_weight_multiplier
+        outputs *= datapath.l2_output_multiplier
+        shared = datapath.l2_kind == L2_SHARED
+    whole = inputs + weights + outputs
+    if shared:
+        return whole, whole, whole, whole
+    return whole, inputs, weights, outputs
+
+
+@njit(cache=True)
+def double_buffered_bytes(datapath) -> tuple[int, int, int, int]:
+    """What one set of tiles may take of :func:`on_chip_bytes`: half, as the next set loads meanwhile."""
+    whole, inputs, weights, outputs = on_chip_bytes(datapath)
+    return whole // 2, inputs // 2, weights // 2, outputs // 2

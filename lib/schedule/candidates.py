@@ -1,0 +1,170 @@
+"""Tile candidates of each loop, and the canonical order of the tiles that they combine to.
+
+Candidates of a loop of extent D are the distinct ceil(D / k), k = 1, 2, ..., rounded up to the register tile
+where the loop walks one of the two most minor dimensions and clipped to D: see :func:`tile_candidates`. A tile
+picks one candidate for each loop. The canonical order is lexicographic from loop 0, larger extents first, so the
+whole kernel in one tile comes first.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from lib.hardware.datapath import Datapath
+from lib.program.kernels import NO_LOOP, WINDOW, Kernels
+
+WHOLE_WINDOW = 16
+"""A window loop up to this extent is held whole or one tap at a time; a larger one (the window of a weight
+gradient is the size of an image) is cut like any other loop."""
+MOST_COMBINATIONS = 1 << 20
+"""Where a kernel's candidates combine to more tiles than this, every second candidate of its richest loop is
+dropped (the first and the last stay) until they do not."""
+
+
+class TileCandidates(NamedTuple):
+    """Candidates of k kernels, ragged."""
+
+    offset: np.ndarray
+    """int64[k * 8 + 1]: candidates of loop j of kernel i lie at `offset[8 * i + j] : offset[8 * i + j + 1]`."""
+    extent: np.ndarray
+    """int32[c] tile extents, falling within a loop."""
+
+    def combinations(self) -> np.ndarray:
+        """int64[k]: tiles of each kernel before any is dropped for its size."""
+        return np.diff(self.offset).reshape(-1, 8).prod(axis=1)
+
+
+def compiled_view(kernels: Kernels) -> Kernels:
+    """The same kernels without their fingerprints, as compiled functions take them."""
+    return kernels._replace(fingerprint=())  # type: ignore[arg-type]
+
+
+def tile_candidates(kernels: Kernels, datapath: Datapath) -> TileCandidates:
+    """Candidates of every loop of every kernel; what fits together is not looked at yet.
+
+    Rounding: a loop along the most minor dimension of the output to a multiple of `register_lanes`, along the
+    second to `register_sublanes * 4 / element_bytes` (8 x 128, bfloat16 16 x 128). A loop that the output does
+    not have (a contracted or reduced one) to the largest such multiple among the operands.
+    """
+    offset, extent = _candidates(compiled_view(kernels), datapath)
+    return TileCandidates(offset, extent)
+
+
+@njit(cache=True)
+def _granules(kernels, k, datapath, granule) -> None:
+    """Fill int64[8] `granule` with the multiple that each loop's tile extents are rounded up to."""
+    granule[:] = 1
+    output = kernels.operand_offset[k + 1] - 1
+    for operand in range(kernels.operand_offset[k], output + 1):
+        rows = max(1, datapath.register_sublanes * 4 // kernels.operand_element_bytes[operand])
+        for position in range(2):
+            slot = kernels.operand_order[operand, position]
+            if slot == NO_LOOP:
+                break
+            if operand == output or kernels.operand_stride[output, slot] == 0:
+                granule[slot] = max(granule[slot], datapath.register_lanes if position == 0 else rows)
+
+
+@njit(cache=True)
+def _loop_candidates(extent, granule, whole_or_one, out) -> int:
+    """Write the candidates of one loop to `out`, largest first, and return how many there are."""
+    out[0] = extent
+    count = 1
+    if whole_or_one:
+        if extent > 1:
+            out[1] = 1
+            count = 2
+        return count
+    part = extent
+    while part > 1:
+        cuts = (extent - 1) // (part - 1) + 1  # the fewest cuts that make parts smaller than this one
+        part = -(-extent // cuts)
+        rounded = min(-(-part // granule) * granule, extent)
+        if rounded < out[count - 1]:
+            out[count] = rounded
+            count += 1
+    return count
+
+
+@njit(cache=True)
+def _thin(extents, counts) -> None:
+    """Drop every second candidate of the richest loop, the first and last kept, until the product is small."""
+    while True:
+        product = 1.0
+        richest = 0
+        for slot in range(8):
+            product *= counts[slot]
+            if counts[slot] > counts[richest]:
+                richest = slot
+        if product <= MOST_COMBINATIONS:
+            return
+        row = extents[richest]
+        last = row[counts[richest] - 1]
+        kept = (counts[richest] + 1) // 2
+        for position in range(kept):
+            row[position] = row[2 * position]
+        if row[kept - 1] != last:
+            row[kept] = last
+            kept += 1
+        counts[richest] = kept
+
+
+@njit(cache=True)
+def _candidates(kernels, datapath):
+    count = len(kernels.loops)
+    offset = np.zeros(count * 8 + 1, dtype=np.int64)
+    extent = np.empty(1024, dtype=np.int32)
+    used = 0
+    granule = np.ones(8, dtype=np.int64)
+    counts = np.ones(8, dtype=np.int64)
+    for k in range(count):
+        _granules(kernels, k, datapath, granule)
+        widest = kernels.loops[k].max()
+        extents = np.empty((8, int(2 * np.sqrt(widest)) + 4), dtype=np.int32)
+        for slot in range(8):
+            whole = kernels.loops[k, slot]
+            window = kernels.loop_kind[k, slot] == WINDOW and whole <= WHOLE_WINDOW
+            counts[slot] = _loop_candidates(whole, granule[slot], window, extents[slot])
+        _thin(extents, counts)
+        for slot in range(8):
+            if used + counts[slot] > len(extent):
+                larger = np.empty(2 * (used + counts[slot]), dtype=np.int32)
+                larger[:used] = extent[:used]
+                extent = larger
+            extent[used : used + counts[slot]] = extents[slot, : counts[slot]]
+            used += counts[slot]
+            offset[8 * k + slot + 1] = used
+    return offset, extent[:used].copy()
+
+
+@njit(cache=True)
+def first_tile(offset, extent, k, digits, tile) -> None:
+    """Set int64[8] `digits` and `tile` to the first tile of kernel `k`: the whole of every loop."""
+    for slot in range(8):
+        digits[slot] = 0
+        tile[slot] = extent[offset[8 * k + slot]]
+
+
+@njit(cache=True)
+def next_tile(offset, extent, k, digits, tile) -> bool:
+    """Advance `digits` and `tile` to the next tile in canonical order; False (and back at the first) at the end."""
+    for slot in range(7, -1, -1):
+        start = offset[8 * k + slot]
+        digits[slot] += 1
+        if start + digits[slot] < offset[8 * k + slot + 1]:
+            tile[slot] = extent[start + digits[slot]]
+            return True
+        digits[slot] = 0
+        tile[slot] = extent[start]
+    return False
+
+
+@njit(cache=True)
+def tile_at(offset, extent, k, number, tile) -> None:
+    """Set `tile` (int[8]) to tile `number` of kernel `k` in canonical order, counting those too large as well."""
+    for slot in range(7, -1, -1):
+        start = offset[8 * k + slot]
+        choices = offset[8 * k + slot + 1] - start
+        tile[slot] = extent[start + number % choices]
+        number //= choices

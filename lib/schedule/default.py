@@ -1,0 +1,80 @@
+"""The default schedule: what the compiler would choose, the argmin of its own model over the whole tile space."""
+
+import numpy as np
+from numba import njit
+
+from lib.cost.analytical import PART_NAMES, analytical_row
+from lib.cost.vector_work import vector_work
+from lib.hardware.datapath import Datapath, double_buffered_bytes
+from lib.program.kernels import KERNEL_CLASSES, Kernels
+from lib.schedule.candidates import TileCandidates, compiled_view, first_tile, next_tile, tile_at, tile_candidates
+from lib.schedule.schedules import Schedules, schedules_for_tiles
+from lib.schedule.tile_fit import tile_bytes, tile_fits, tile_limits
+
+
+def default_schedule(kernels: Kernels, datapath: Datapath) -> Schedules:
+    """One row a kernel: the tile of :func:`default_tiles`, weight-stationary, everything else by the default rules.
+
+    Raises ValueError for a kernel of which no tile fits, with the bytes that its smallest one needs.
+    """
+    tile, _, fits = default_tiles(kernels, datapath)
+    if not fits.all():
+        k = int(np.flatnonzero(~fits)[0])
+        needed = sum(tile_bytes(compiled_view(kernels), k, tile[k], datapath.register_sublanes, datapath.register_lanes))
+        raise ValueError(
+            f"{np.count_nonzero(~fits)} of {kernels.count} kernels have no tile that fits on chip; the first is kernel "
+            f"{k} ({KERNEL_CLASSES[kernels.kernel_class[k]]}, {kernels.fingerprint[k]}): its smallest tile takes "
+            f"{needed} bytes and may take {double_buffered_bytes(datapath)[0]} (half of the buffer)"
+        )
+    return schedules_for_tiles(np.arange(kernels.count, dtype=np.int32), tile)
+
+
+def default_tiles(kernels: Kernels, datapath: Datapath) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The default tile of every kernel, without an error where none fits.
+
+    Returns `tile` int32[k, 8] (the smallest tile where none fits), `seconds` float64[k] by the analytical model
+    (NaN where none fits) and `fits` bool[k]. Raises ValueError for an op kind that is not in the table.
+    """
+    candidates = tile_candidates(kernels, datapath)
+    number, seconds = default_numbers(kernels, datapath, candidates)
+    tile = np.empty((kernels.count, 8), dtype=np.int32)
+    last = candidates.combinations() - 1
+    _tiles_at(candidates.offset, candidates.extent, np.where(number < 0, last, number), tile)
+    return tile, seconds, number >= 0
+
+
+def default_numbers(
+    kernels: Kernels, datapath: Datapath, candidates: TileCandidates
+) -> tuple[np.ndarray, np.ndarray]:
+    """Number of each kernel's default tile in canonical order (int64[k], -1 where none fits) and its seconds."""
+    return _argmin(compiled_view(kernels), vector_work(kernels), datapath, candidates.offset, candidates.extent)
+
+
+@njit(cache=True)
+def _argmin(kernels, work, datapath, offset, extent):
+    count = len(kernels.loops)
+    best_number = np.full(count, -1, dtype=np.int64)
+    best_seconds = np.full(count, np.nan)
+    digits, tile = np.empty(8, dtype=np.int64), np.empty(8, dtype=np.int64)
+    parts = np.empty(len(PART_NAMES))
+    limits = tile_limits(datapath)
+    for k in range(count):
+        first_tile(offset, extent, k, digits, tile)
+        number = 0
+        best = np.inf
+        more = True
+        while more:
+            if tile_fits(kernels, k, tile, limits):
+                seconds = analytical_row(kernels, work, k, tile, datapath, parts)
+                if seconds < best:
+                    best = seconds
+                    best_number[k], best_seconds[k] = number, seconds
+            number += 1
+            more = next_tile(offset, extent, k, digits, tile)
+    return best_number, best_seconds
+
+
+@njit(cache=True)
+def _tiles_at(offset, extent, number, tile) -> None:
+    for k in range(len(number)):
+        tile_at(offset, extent, k, number[k], tile[k])
