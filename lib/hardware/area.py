@@ -30,7 +30,7 @@ class Area(NamedTuple):
         return sum(self)
 
 
-def processing_elements(datapath: dict[str, Any]) -> int:
+def chip_pes(datapath: dict[str, Any]) -> int:
     """PEs of the whole chip."""
     return datapath["cores"] * datapath["pes_x"] * datapath["pes_y"]
 
@@ -54,7 +54,7 @@ def l2_bytes(datapath: dict[str, Any]) -> tuple[int, int, int]:
 def chip_area(datapath: dict[str, Any], model: PowerAreaModel) -> Area:
     """Area in mm2 of the chip that a resolved `datapath:` describes (bytes, Hz, bytes/s; chip level)."""
     constant = power_area_constants(model).values()
-    pes = processing_elements(datapath)
+    pes = chip_pes(datapath)
     macs = pes * datapath["systolic_rows"] * datapath["systolic_columns"]
     buffer_bytes = datapath["cores"] * datapath["global_buffer_bytes"]
     return Area(

@@ -6,7 +6,7 @@ in `schemas/presets/power_area.yaml`.
 
 from typing import Any, NamedTuple
 
-from lib.hardware.area import chip_area, l1_bytes, l2_bytes, processing_elements
+from lib.hardware.area import chip_area, l1_bytes, l2_bytes, chip_pes
 from lib.hardware.datapath import ELEMENT_BYTES
 from schemas.power_area import PowerAreaModel, power_area_constants
 
@@ -47,7 +47,7 @@ def buffer_bytes_per_cycle(datapath: dict[str, Any]) -> int:
 def chip_power(datapath: dict[str, Any], model: PowerAreaModel) -> Power:
     """Power-virus W of the chip that a resolved `datapath:` describes (bytes, Hz, bytes/s; chip level)."""
     constant = power_area_constants(model).values()
-    pes, clock = processing_elements(datapath), datapath["clock_hz"]
+    pes, clock = chip_pes(datapath), datapath["clock_hz"]
     macs = pes * datapath["systolic_rows"] * datapath["systolic_columns"]
     buffer_bytes = datapath["global_buffer_bytes"]
     buffer_energy = (

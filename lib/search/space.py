@@ -1,0 +1,118 @@
+"""The datapath space of a search: FAST's table 3, and what a point of it means as hardware."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Any
+
+from lib.hardware.datapath import ELEMENT_BYTES
+
+PARAMETERS = (
+    "pes_x",
+    "pes_y",
+    "systolic_rows",
+    "systolic_columns",
+    "vector_multiplier",
+    "l1_config",
+    "l1_input_bytes",
+    "l1_weight_bytes",
+    "l1_output_bytes",
+    "l2_config",
+    "l2_input_multiplier",
+    "l2_weight_multiplier",
+    "l2_output_multiplier",
+    "global_buffer_bytes",
+    "dram_channels",
+    "native_batch",
+)
+"""FAST table 3, in its order."""
+CONFIGS = ("l1_config", "l2_config")
+"""Parameters whose values are names; all others are integers."""
+
+CLOCK_HZ = 1.0e9
+"""FAST's designs: peak FLOP/s of table 5 over two per multiply-accumulate unit gives 1.0 GHz."""
+CHANNEL_BYTES_PER_S = 56.0e9
+"""One GDDR6 channel: table 5's 448 GB/s over 8 channels (32 bits at 14 Gb/s)."""
+NUMBER_FORMAT = "bfloat16"
+REGISTER_SUBLANES = 8
+MOST_REGISTER_LANES = 128
+"""The register tile is as wide as the vector unit, at most the TPU's 128."""
+PARTIAL_SUM_BYTES = 4
+"""float32 accumulation."""
+
+Point = dict[str, int | str]
+
+
+@dataclass(frozen=True)
+class Space:
+    """Allowed values of every parameter, ascending as they are written."""
+
+    values: dict[str, tuple[int | str, ...]]
+
+    @property
+    def size(self) -> int:
+        """Number of points (4.83e13 for the whole of table 3)."""
+        return math.prod(len(allowed) for allowed in self.values.values())
+
+
+def space_from_spec(spec: Mapping[str, list]) -> Space:
+    """The space of a resolved search entry (`space:`, parameter to allowed values).
+
+    Raises ValueError naming a missing or unknown parameter or one without values.
+    """
+    for name in spec:
+        if name not in PARAMETERS:
+            near = get_close_matches(name, PARAMETERS, n=1)
+            hint = f"; did you mean {near[0]}?" if near else ""
+            raise ValueError(f"space.{name}: unknown parameter{hint} known: {', '.join(PARAMETERS)}")
+    for name in PARAMETERS:
+        if not spec.get(name):
+            raise ValueError(f"space.{name}: no allowed values")
+    return Space({name: tuple(spec[name]) for name in PARAMETERS})
+
+
+def datapath_of(point: Point) -> dict[str, Any]:
+    """The resolved `datapath:` of a point: bytes, Hz, bytes/s, one core (FAST's designs have one).
+
+    Lanes of a PE's vector unit are the multiplier times the array's columns (table 3); the register tile is
+    8 sublanes by as many lanes as the vector unit has, at most 128.
+    """
+    lanes = int(point["vector_multiplier"]) * int(point["systolic_columns"])
+    channels = int(point["dram_channels"])
+    same = [name for name in PARAMETERS if name not in ("vector_multiplier", "dram_channels")]
+    return {name: point[name] for name in same} | {
+        "clock_hz": CLOCK_HZ,
+        "cores": 1,
+        "vector_lanes": lanes,
+        "dram_kind": "gddr6",
+        "dram_channels": channels,
+        "dram_bytes_per_s": channels * CHANNEL_BYTES_PER_S,
+        "number_format": NUMBER_FORMAT,
+        "register_sublanes": REGISTER_SUBLANES,
+        "register_lanes": min(MOST_REGISTER_LANES, lanes),
+    }
+
+
+def datapath_problem(datapath: Mapping[str, Any]) -> str | None:
+    """Why a resolved datapath can't be built, or None.
+
+    The L1 of a PE has to hold two cycles' worth of what the array takes and gives (double buffering): an input
+    a row, a weight and a float32 partial sum a column. In a shared L1 the sum of the three has to fit.
+    """
+    element = ELEMENT_BYTES[datapath["number_format"]]
+    rows, columns = datapath["systolic_rows"], datapath["systolic_columns"]
+    needed = {
+        "l1_input_bytes": 2 * rows * element,
+        "l1_weight_bytes": 2 * columns * element,
+        "l1_output_bytes": 2 * columns * PARTIAL_SUM_BYTES,
+    }
+    if datapath["l1_config"] == "shared":
+        capacity = sum(datapath[name] for name in needed)
+        if capacity < sum(needed.values()):
+            return f"shared L1 has {capacity} B, a {rows} x {columns} array needs {sum(needed.values())} B"
+        return None
+    for name, size in needed.items():
+        if datapath[name] < size:
+            return f"{name} is {datapath[name]} B, a {rows} x {columns} array needs {size} B"
+    return None
