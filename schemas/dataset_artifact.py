@@ -3,6 +3,7 @@
 from typing import Any, ClassVar
 
 import numpy as np
+import pandas as pd
 
 from schemas.artifact import Artifact
 from schemas.artifact_files import ArraysSpec, Column, FileSpec, TableSpec
@@ -13,7 +14,9 @@ TILE_COLUMNS = (
 )  # fmt: skip
 """Tile extents in the order of the canonical loops (`lib.program.kernels.LOOPS`)."""
 
-ANALYTICAL_PARTS = ("compute_s", "transfer_s", "steps")
+ANALYTICAL_PARTS = (
+    "compute_s", "transfer_s", "matrix_s", "vector_s", "exposed_s", "steps", "bytes_in", "bytes_weight", "bytes_out",
+)  # fmt: skip
 """What the analytical model tells about a row besides its total (`lib.cost.analytical.PART_NAMES`)."""
 
 KERNEL_COLUMNS = {
@@ -84,33 +87,35 @@ def _offsets_problem(arrays: dict[str, np.ndarray]) -> tuple[str, str] | None:
     return None
 
 
-def _table_problem(table, kernels: int) -> tuple[str, str] | None:
+def _table_problem(table: pd.DataFrame, kernels: int) -> tuple[str, str] | None:
     if not np.array_equal(table["kernel"].to_numpy(), np.arange(kernels)):
         return "kernels.parquet kernel", f"must number the {kernels} kernels of kernels.npz in order"
     return None
 
 
-def _rows_problem(rows, loops: np.ndarray) -> tuple[str, str] | None:
+def _rows_problem(rows: pd.DataFrame, loops: np.ndarray) -> tuple[str, str] | None:
     kernel = rows["kernel"].to_numpy()
-    if not len(kernel):
-        return None
     if (np.diff(kernel) < 0).any():
         return "rows.parquet kernel", f"row {int((np.diff(kernel) < 0).argmax()) + 1} is out of order"
-    if kernel[-1] >= len(loops):
+    if len(kernel) and kernel[-1] >= len(loops):
         return "rows.parquet kernel", f"{kernel[-1]} is not one of the {len(loops)} kernels"
     for name in ("runtime_s", "analytical_s"):
         zero = rows[name].to_numpy() <= 0
         if zero.any():
             return f"rows.parquet {name}", f"row {int(zero.argmax())} is 0, and nothing takes no time"
+    tiles = rows[list(TILE_COLUMNS)].to_numpy()
+    larger = (tiles > loops[kernel]).any(axis=1)
+    if larger.any():
+        return "rows.parquet tile", f"row {int(larger.argmax())} is larger than its kernel's loops"
     defaults = np.bincount(kernel, weights=rows["is_default"].to_numpy(), minlength=len(loops))
-    wrong = (defaults != 1) & (np.bincount(kernel, minlength=len(loops)) > 0)
+    wrong = defaults != 1
     if wrong.any():
         which = int(wrong.argmax())
         return "rows.parquet is_default", f"kernel {which} has {int(defaults[which])} default rows, expected one"
     return None
 
 
-def _configurations_problem(configurations, table) -> tuple[str, str] | None:
+def _configurations_problem(configurations: pd.DataFrame, table: pd.DataFrame) -> tuple[str, str] | None:
     kernel = configurations["kernel"].to_numpy()
     if len(kernel) and kernel.max() >= len(table):
         return "configurations.parquet kernel", f"{kernel.max()} is not one of the {len(table)} kernels"

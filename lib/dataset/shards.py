@@ -33,6 +33,11 @@ class Shard(NamedTuple):
     """"tile" or "fusion"."""
 
     @property
+    def row_offset(self) -> np.ndarray:
+        """int64[k + 1] cuts `rows` into kernels; every kernel has at least one row."""
+        return np.searchsorted(self.rows["kernel"].to_numpy(), np.arange(self.kernels.count + 1)).astype(np.int64)
+
+    @property
     def tiles(self) -> np.ndarray:
         """int32[r, 8] tile of each row, in the order of the canonical loops."""
         return np.ascontiguousarray(self.rows[list(TILE_COLUMNS)].to_numpy(np.int32))
@@ -74,13 +79,14 @@ def shard_of(artifact: DatasetArtifact) -> Shard:
 def load_shards(
     paths: Iterable[str],
     *,
+    dataset: str | None = None,
     task: str | None = None,
     workloads: Iterable[str] | None = None,
     hardware: Iterable[str] | None = None,
 ) -> list[Shard]:
     """Read dataset artifacts (folders or manifests), in the order given.
 
-    Where `task`, `workloads` or `hardware` are given, only shards of these are read; others are
+    Where `dataset`, `task`, `workloads` or `hardware` are given, only shards of these are read; others are
     skipped by their manifests alone. Raises ArtifactError for a damaged one.
     """
     workload_set = None if workloads is None else frozenset(workloads)
@@ -89,7 +95,8 @@ def load_shards(
     for path in paths:
         spec = DatasetArtifact.read_manifest(_folder(path)).spec
         wanted = (
-            (task is None or spec["task"] == task)
+            (dataset is None or spec["dataset"] == dataset)
+            and (task is None or spec["task"] == task)
             and (workload_set is None or spec["workload"] in workload_set)
             and (hardware_set is None or spec["hardware"]["id"] in hardware_set)
         )

@@ -1,0 +1,122 @@
+"""Makes the shards of the two tasks: tiles of a kernel, and kernels under fusion configurations."""
+
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from lib.cost.cost_model import CostModel
+from lib.dataset.labels import labelled_rows
+from lib.fusion import default_fusion, group, random_fusion
+from lib.hardware.datapath import Datapath
+from lib.program.extraction import ProgramKernels, extract
+from lib.program.kernels import KERNEL_CLASSES, Kernels, concatenate, kernels_to_arrays, take, unique
+from lib.program.program import Program
+from lib.schedule.default import default_schedule
+from lib.schedule.tiles import tile_counts, tile_space
+
+
+class ShardContents(NamedTuple):
+    """What a shard holds; see `schemas.dataset_artifact.DatasetArtifact` for the columns."""
+
+    kernels: Kernels
+    table: pd.DataFrame
+    rows: pd.DataFrame
+    configurations: pd.DataFrame
+
+    def files(self) -> dict:
+        """Contents of the artifact's files by name."""
+        return {
+            "kernels.npz": kernels_to_arrays(self.kernels),
+            "kernels.parquet": self.table,
+            "rows.parquet": self.rows,
+            "configurations.parquet": self.configurations,
+        }
+
+
+def default_kernels(program: Program) -> ProgramKernels:
+    """The kernels of the program under the default fusion."""
+    return extract(program, group(program, default_fusion(program)))
+
+
+def tile_shard(
+    program_kernels: ProgramKernels,
+    datapath: Datapath,
+    label: CostModel,
+    analytical: CostModel,
+    tiles_per_kernel: int,
+    seed: int,
+) -> ShardContents:
+    """The tile task: up to `tiles_per_kernel` tiles, the default one among them, of each kernel of the
+    default fusion that has a choice (two tiles or more)."""
+    chosen = np.flatnonzero(tile_counts(program_kernels.kernels, datapath) >= 2)
+    kernels = take(program_kernels.kernels, chosen)
+    schedules = tile_space(kernels, datapath, tiles_per_kernel, seed)
+    default = default_schedule(kernels, datapath)
+    is_default = (schedules.tile == default.tile[schedules.kernel]).all(axis=1)
+    executions = program_kernels.executions[chosen].astype(np.int32)
+    roots = [program_kernels.roots[index] for index in chosen]
+    return ShardContents(
+        kernels=kernels,
+        table=_kernel_table(kernels, roots, executions),
+        rows=labelled_rows(kernels, schedules, is_default, datapath, label, analytical),
+        configurations=_configuration_table([(np.arange(kernels.count), executions)]),
+    )
+
+
+def fusion_shard(
+    program: Program,
+    datapath: Datapath,
+    label: CostModel,
+    analytical: CostModel,
+    configurations: int,
+    seed: int,
+) -> ShardContents:
+    """The fusion task: all distinct kernels of the default fusion and of `configurations` random ones, each
+    with its default tile."""
+    rng = np.random.default_rng(seed)
+    fusions = [default_fusion(program)] + [random_fusion(program, rng) for _ in range(configurations)]
+    parts = [extract(program, group(program, fuse)) for fuse in fusions]
+    kernels, place = unique(concatenate([part.kernels for part in parts]))
+    places = np.split(place, np.cumsum([part.kernels.count for part in parts])[:-1])
+    executions = np.zeros(kernels.count, dtype=np.int32)
+    executions[places[0]] = parts[0].executions
+    _, first = np.unique(place, return_index=True)
+    all_roots = [root for part in parts for root in part.roots]
+    return ShardContents(
+        kernels=kernels,
+        table=_kernel_table(kernels, [all_roots[index] for index in first], executions),
+        rows=labelled_rows(
+            kernels,
+            default_schedule(kernels, datapath),
+            np.ones(kernels.count, dtype=bool),
+            datapath,
+            label,
+            analytical,
+        ),
+        configurations=_configuration_table([(p, part.executions) for p, part in zip(places, parts, strict=True)]),
+    )
+
+
+def _kernel_table(kernels: Kernels, roots: list[str], executions: np.ndarray) -> pd.DataFrame:
+    return pd.DataFrame(
+        {
+            "kernel": np.arange(kernels.count, dtype=np.int32),
+            "kernel_class": np.array(KERNEL_CLASSES, dtype=object)[kernels.kernel_class],
+            "root": np.array(roots, dtype=object),
+            "default_executions": executions,
+        }
+    )
+
+
+def _configuration_table(configurations: list[tuple[np.ndarray, np.ndarray]]) -> pd.DataFrame:
+    """One row a configuration and kernel, from (kernel int[n], executions int[n]) of each configuration."""
+    lengths = [len(kernel) for kernel, _ in configurations]
+    table = pd.DataFrame(
+        {
+            "configuration": np.repeat(np.arange(len(configurations), dtype=np.int32), lengths),
+            "kernel": np.concatenate([kernel for kernel, _ in configurations]).astype(np.int32),
+            "executions": np.concatenate([executions for _, executions in configurations]).astype(np.int32),
+        }
+    )
+    return table.sort_values(["configuration", "kernel"], ignore_index=True)

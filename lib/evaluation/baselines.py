@@ -1,0 +1,68 @@
+"""Baselines that a learned model must beat: the analytical model, the compiler's default tile, chance."""
+
+import numpy as np
+
+from lib.dataset.shards import Shard
+from lib.evaluation.metrics import TOP_COUNTS, expected_best_of_random
+from lib.evaluation.outcomes import Outcome, picking_outcome, ranking_outcome, runtime_outcome
+
+BASELINES = ("analytical", "calibrated-analytical", "log-calibrated-analytical", "default", "random")
+"""Their names; a learned model may not have one of them."""
+
+
+def tile_baselines(shard: Shard) -> dict[str, Outcome]:
+    """`analytical` ranks by its own estimate; `default` picks the default tile; `random` is the expected
+    value over tiles drawn evenly without replacement, in closed form."""
+    rows, offset = shard.rows, shard.row_offset
+    runtime_s = rows["runtime_s"].to_numpy()
+    chance = {count: expected_best_of_random(offset, runtime_s, count) for count in TOP_COUNTS}
+    return {
+        "analytical": ranking_outcome(shard, rows["analytical_s"].to_numpy()),
+        "default": picking_outcome(shard, {1: runtime_s[rows["is_default"].to_numpy()]}),
+        "random": picking_outcome(shard, chance),
+    }
+
+
+def fusion_baselines(shard: Shard) -> dict[str, Outcome]:
+    """The analytical estimate as it is, and with one factor a kernel class in the two ways of
+    :func:`calibrated`."""
+    estimated_s = shard.rows["analytical_s"].to_numpy()
+    actual_s = shard.rows["runtime_s"].to_numpy()
+    kernel_class = shard.table["kernel_class"].to_numpy()
+    executions = shard.table["default_executions"].to_numpy()
+    predictions = {
+        "analytical": estimated_s,
+        "calibrated-analytical": calibrated(estimated_s, actual_s, kernel_class, executions),
+        "log-calibrated-analytical": calibrated(estimated_s, actual_s, kernel_class, executions, logarithmic=True),
+    }
+    return {name: runtime_outcome(shard, predicted_s) for name, predicted_s in predictions.items()}
+
+
+def calibrated(
+    estimated_s: np.ndarray,
+    actual_s: np.ndarray,
+    kernel_class: np.ndarray,
+    executions: np.ndarray,
+    *,
+    logarithmic: bool = False,
+) -> np.ndarray:
+    """float64[k] seconds: the estimates times one factor a kernel class.
+
+    The factor comes from one run of the test program under its default fusion, in which kernel k runs
+    `executions[k]` times: sum(actual) / sum(estimated) over the runs of the class (MLSys 2021, section 5.2),
+    or with `logarithmic` the geometric mean of actual / estimated, which a few long kernels do not decide.
+    NaN for kernels of a class that the default fusion does not have.
+    """
+    predicted_s = np.full(len(estimated_s), np.nan)
+    for name in np.unique(kernel_class):
+        members = kernel_class == name
+        weight = executions[members]
+        if not weight.any():
+            continue
+        estimated, actual = estimated_s[members], actual_s[members]
+        if logarithmic:
+            factor = np.exp(np.sum(weight * np.log(actual / estimated)) / np.sum(weight))
+        else:
+            factor = np.sum(weight * actual) / np.sum(weight * estimated)
+        predicted_s[members] = factor * estimated
+    return predicted_s
