@@ -1,0 +1,95 @@
+"""The `datasets:` section: kernels of programs on hardware variants, with runtimes."""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Discriminator, Field, Tag
+
+from schemas.problem import Problem
+from schemas.study_base import EachOnce, IdList, PositiveInt, Selection, StudyModel
+
+Task = Literal["tile", "fusion"]
+Share = Annotated[float, Field(gt=0, lt=1)]
+
+
+class FamilySplit(StudyModel):
+    """Whole families are held out, drawn by the study's seed."""
+
+    by: Literal["family"] = "family"
+    """The unit that is never divided between training, validation and test."""
+    test: Share = 0.3
+    """Share of the programs that is asked for in test; whole families come as close as they can."""
+    validation: Share = 0.2
+    """Share of the programs that is asked for in validation."""
+
+    def inconsistencies(self) -> list[Problem]:
+        """Something must be left to train on."""
+        if self.test + self.validation >= 1:
+            return [Problem((), f"test and validation together are {self.test + self.validation:g}; allowed: less than 1")]
+        return []
+
+
+class NamedSplit(StudyModel):
+    """Programs by name; together they are the dataset's workloads."""
+
+    train: IdList
+    """Workloads to train on."""
+    validation: IdList
+    """Workloads that choose when training stops."""
+    test: IdList
+    """Workloads that are scored once."""
+
+    def parts(self) -> dict[str, list[str]]:
+        """Sorted workloads by part."""
+        return {"train": sorted(self.train), "validation": sorted(self.validation), "test": sorted(self.test)}
+
+    def inconsistencies(self) -> list[Problem]:
+        """A workload has one place."""
+        problems, place = [], {}
+        for part, ids in self.parts().items():
+            for id in ids:
+                if id in place:
+                    problems.append(Problem((part,), f"'{id}' is in {place[id]} already; allowed: one place a workload"))
+                place.setdefault(id, part)
+        return problems
+
+
+def _split_kind(written: Any) -> str:
+    keys = set(written) if isinstance(written, dict) else set(type(written).model_fields) if written else set()
+    names = isinstance(written, dict) and any(isinstance(written.get(key), (list, str)) for key in ("validation", "test"))
+    return "named" if "by" not in keys and ("train" in keys or names) else "family"
+
+
+Split = Annotated[
+    Annotated[FamilySplit, Tag("family")] | Annotated[NamedSplit, Tag("named")], Discriminator(_split_kind)
+]
+
+
+class TileTask(StudyModel):
+    """Settings of the tile task: tiles of the default fusion's kernels."""
+
+    tiles_per_kernel: Annotated[int, Field(ge=2)] = 64
+    """At most so many tiles of a kernel; a larger tile space is sampled, the default tile always among them."""
+
+
+class FusionTask(StudyModel):
+    """Settings of the fusion task: kernels of many fusion configurations, each with its default tile."""
+
+    configurations: PositiveInt = 8
+    """Random fusion configurations beside the default one."""
+
+
+class Dataset(StudyModel):
+    """Kernels of workloads on hardware variants, with their runtimes."""
+
+    workloads: Selection = "all"
+    """The programs."""
+    hardware: Selection = "all"
+    """The hardware variants."""
+    tasks: EachOnce[list[Task]] = ["tile", "fusion"]
+    """What varies: the tile size of a kernel, or which operations make a kernel."""
+    split: Split = FamilySplit()
+    """Which programs are for training, validation and test."""
+    tile: TileTask = TileTask()
+    """Settings of the tile task."""
+    fusion: FusionTask = FusionTask()
+    """Settings of the fusion task."""

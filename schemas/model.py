@@ -1,0 +1,86 @@
+"""The `models:` section: learned cost models."""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from schemas.dataset import Task
+from schemas.problem import Problem
+from schemas.study_base import EachOnce, PositiveInt, Selection, StudyModel
+
+Seed = Annotated[int, Field(ge=0, lt=2**31)]
+
+
+class Model(StudyModel):
+    """A learned cost model. Terms and choices: Kaufman et al., MLSys 2021."""
+
+    task: Task
+    """What it predicts: `tile` ranks the tiles of a kernel, `fusion` predicts a kernel's runtime."""
+    dataset: str
+    """The dataset that it learns from."""
+    hardware: Selection = "all"
+    """The hardware variants of the dataset that it learns; `all`: all of the dataset's."""
+    seeds: EachOnce[list[Seed]] = [1]
+    """One model is trained for each seed."""
+    join: Literal["late", "middle"] | None = None
+    """Where the tile meets the graph: `late` at the kernel's embedding, `middle` at each node.
+    Default: late for tile, middle for fusion."""
+    graph_network: Literal["graphsage", "none"] = "graphsage"
+    """How nodes exchange messages; `none` treats the kernel as a set of nodes."""
+    layers: Annotated[int, Field(ge=1, le=16)] = 2
+    """Layers of the graph network."""
+    width: Annotated[int, Field(ge=4, le=4096)] = 64
+    """Features of a node's embedding."""
+    reduction: Literal["column-wise"] = "column-wise"
+    """How node embeddings become the kernel's."""
+    loss: Literal["pairwise-logistic", "pairwise-hinge", "log-mse"] | None = None
+    """What training minimises. Default: pairwise-logistic for tile, log-mse for fusion."""
+    knowledge: Literal["off", "tile", "analytical", "ratio"] | None = None
+    """What of the compiler's knowledge is an input: `off` nothing, `tile` the chosen tile, `analytical` also the parts
+    of the analytical model; `ratio` also makes the ratio to the analytical model the target.
+    Default: analytical for tile, ratio for fusion."""
+    steps: PositiveInt = 3000
+    """Most training steps."""
+    batch_kernels: PositiveInt = 32
+    """Kernels of a training batch."""
+    tiles_per_kernel: Annotated[int, Field(ge=2)] | None = None
+    """Tiles of a kernel in a training batch; only for tile. Default: 16."""
+    learning_rate: Annotated[float, Field(gt=0, le=1)] = 2.0e-3
+    """Adam's learning rate at the start."""
+    patience: PositiveInt = 10
+    """Training stops after so many validations without progress."""
+
+    def inconsistencies(self) -> list[Problem]:
+        """Combinations that make no sense, in words."""
+        problems = []
+        if self.task == "fusion":
+            if self.join == "late":
+                problems.append(Problem(("join",), "got 'late'; allowed: middle (late join scores many tiles of a kernel "
+                                        "on one graph, and the fusion task has one tile a kernel)"))  # fmt: skip
+            if self.loss in ("pairwise-logistic", "pairwise-hinge"):
+                problems.append(Problem(("loss",), f"got '{self.loss}'; allowed: log-mse (a pairwise loss ranks the tiles "
+                                        "of a kernel, and the fusion task has one tile a kernel)"))  # fmt: skip
+            if self.tiles_per_kernel is not None:
+                problems.append(Problem(("tiles_per_kernel",), "not allowed: the fusion task has one tile a kernel"))
+        elif self.knowledge == "ratio" and self.loss != "log-mse":
+            problems.append(Problem(("knowledge",), "got 'ratio'; allowed: off, tile, analytical (a pairwise loss has "
+                                    "no target to take the ratio of; or choose loss: log-mse)"))  # fmt: skip
+        return problems
+
+    def hyperparameters(self) -> dict[str, Any]:
+        """Everything but what it is trained on, with every default spelled out."""
+        tile = self.task == "tile"
+        values = {
+            "join": self.join or ("late" if tile else "middle"),
+            "graph_network": self.graph_network,
+            "layers": self.layers,
+            "width": self.width,
+            "reduction": self.reduction,
+            "loss": self.loss or ("pairwise-logistic" if tile else "log-mse"),
+            "knowledge": self.knowledge or ("analytical" if tile else "ratio"),
+            "steps": self.steps,
+            "batch_kernels": self.batch_kernels,
+            "learning_rate": self.learning_rate,
+            "patience": self.patience,
+        }
+        return values | {"tiles_per_kernel": self.tiles_per_kernel or 16} if tile else values

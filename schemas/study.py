@@ -1,0 +1,149 @@
+"""The study: one YAML file that says what to do, and the resolved entries that the rules get.
+
+Resolved entries are plain dicts of JSON types with every default spelled out, quantities in base units
+(named in the keys) and one canonical order, so that reordering the study or writing out a default
+changes none of them.
+"""
+
+from typing import Annotated, Any
+
+from pydantic import Field, StringConstraints, ValidationInfo, model_validator
+
+from schemas.autotune import AutotuneSection
+from schemas.dataset import Dataset, NamedSplit
+from schemas.evaluation import Evaluation
+from schemas.hardware import Hardware, base_chain, merged_datapath
+from schemas.model import Model
+from schemas.problem import inconsistent
+from schemas.search import Search
+from schemas.split import PARTS, family_split
+from schemas.study_base import Section, StudyModel, select
+from schemas.study_references import reference_problems
+from schemas.workload import Workload
+
+SECTIONS = ("workloads", "hardware", "datasets", "models", "evaluations", "searches")
+"""Sections that hold entries by id."""
+
+
+class Study(StudyModel):
+    """A whole study; ids that refer to other entries are known to exist."""
+
+    seed: Annotated[int, Field(ge=0, lt=2**31)] = 1
+    """Seed of everything that is drawn at random: splits, sampled tiles, fusion configurations, searches."""
+    results: Annotated[str, StringConstraints(pattern=r"^[^{}\x00-\x1f]+$")] = "results"
+    """Folder of the results, relative to where snakemake runs."""
+    workloads: Section[Workload] = {}
+    """The programs."""
+    hardware: Section[Hardware] = {}
+    """The hardware variants."""
+    datasets: Section[Dataset] = {}
+    """Kernels of workloads on hardware variants, with runtimes."""
+    models: Section[Model] = {}
+    """Learned cost models."""
+    evaluations: Section[Evaluation] = {}
+    """Models beside their baselines on the programs held out."""
+    autotune: AutotuneSection = {}
+    """Accepted only empty: autotuners come with a later release."""
+    searches: Section[Search] = {}
+    """Searches for a datapath."""
+
+    @model_validator(mode="after")
+    def _references_resolve(self, info: ValidationInfo) -> "Study":
+        known = (info.context or {}).get("known") or {name: list(getattr(self, name)) for name in SECTIONS}
+        problems = reference_problems(self, known)
+        if problems:
+            raise inconsistent(problems)
+        return self
+
+    def workload_ids(self, dataset: str) -> list[str]:
+        """The dataset's workloads, sorted."""
+        return select(self.datasets[dataset].workloads, list(self.workloads))
+
+    def hardware_ids(self, dataset: str) -> list[str]:
+        """The dataset's hardware variants, sorted."""
+        return select(self.datasets[dataset].hardware, list(self.hardware))
+
+    def families(self, workloads: list[str]) -> dict[str, str]:
+        """Family of each of the workloads, in sorted order of the workloads."""
+        return {id: self.workloads[id].family_of(id) for id in sorted(workloads)}
+
+    def split(self, dataset: str) -> dict[str, list[str]]:
+        """The dataset's workloads for `train`, `validation` and `test`, sorted."""
+        split = self.datasets[dataset].split
+        if isinstance(split, NamedSplit):
+            return split.parts()
+        return family_split(self.families(self.workload_ids(dataset)), split.test, split.validation, self.seed)
+
+    def resolved_workload(self, id: str) -> dict[str, Any]:
+        """What the program rule gets."""
+        return self.workloads[id].resolved(id)
+
+    def resolved_hardware(self, id: str) -> dict[str, Any]:
+        """The variant with its bases merged in."""
+        datapath = merged_datapath(base_chain(self.hardware, id))
+        return {"id": id, "runtime": self.hardware[id].runtime, "datapath": datapath}
+
+    def resolved_shard(self, dataset: str, task: str, hardware: str, workload: str) -> dict[str, Any]:
+        """What the dataset rule gets for one task, hardware variant and workload."""
+        entry = self.datasets[dataset]
+        setting = (
+            {"tiles_per_kernel": entry.tile.tiles_per_kernel}
+            if task == "tile"
+            else {"configurations": entry.fusion.configurations}
+        )
+        return {
+            "dataset": dataset,
+            "task": task,
+            "hardware": self.resolved_hardware(hardware),
+            "workload": workload,
+            "batch": self.workloads[workload].batch,
+            **setting,
+            "seed": self.seed,
+        }
+
+    def resolved_model(self, id: str) -> dict[str, Any]:
+        """What the model rule gets; the seed of training is the rule's wildcard."""
+        model = self.models[id]
+        split = self.split(model.dataset)
+        return {
+            "id": id,
+            "task": model.task,
+            "dataset": model.dataset,
+            "hardware": select(model.hardware, self.hardware_ids(model.dataset)),
+            "split": split,
+            "families": self.families([workload for part in PARTS for workload in split[part]]),
+            **model.hyperparameters(),
+        }
+
+    def resolved_evaluation(self, id: str) -> dict[str, Any]:
+        """What the evaluation rule gets; models keep their order, as the first of a task is the headline."""
+        ids = self.evaluations[id].models
+        datasets = sorted({self.models[model].dataset for model in ids})
+        split = {dataset: self.split(dataset) for dataset in datasets}
+        return {
+            "id": id,
+            "models": [self._evaluated_model(model) for model in ids],
+            "split": split,
+            "families": self.families([id for parts in split.values() for ids in parts.values() for id in ids]),
+            "seed": self.seed,
+        }
+
+    def _evaluated_model(self, id: str) -> dict[str, Any]:
+        model = self.models[id]
+        return {"id": id, "task": model.task, "dataset": model.dataset, "seeds": sorted(model.seeds)}
+
+    def resolved_search(self, id: str, island: int) -> dict[str, Any]:
+        """What the search rule gets for one island, counted from 1."""
+        search = self.searches[id]
+        return {
+            "id": id,
+            "workloads": select(search.workloads, list(self.workloads)),
+            "baseline": self.resolved_hardware(search.baseline),
+            "objective": search.objective,
+            "optimiser": search.optimiser,
+            "trials": search.trials,
+            "island": island,
+            "limits": search.limits.model_dump(),
+            "space": search.space.model_dump(),
+            "seed": self.seed,
+        }
