@@ -45,9 +45,9 @@ def _priced(
     refused = costs.reason != Reason.OK
     if refused.any():
         row = int(refused.argmax())
-        kernel, tile = schedules.kernel[row], schedules.tile[row].tolist()
+        kernel, tile, reason = schedules.kernel[row], schedules.tile[row].tolist(), Reason(costs.reason[row])
         raise ValueError(
             f"cost model {model.name!r} refuses {int(refused.sum())} of {len(refused)} rows of the tile space; the"
-            f" first is kernel {kernel} ({kernels.fingerprint[kernel]}) with tile {tile}: {Reason(costs.reason[row]).name}"
+            f" first is kernel {kernel} ({kernels.fingerprint[kernel]}) with tile {tile}: {reason.name}"
         )
     return costs
