@@ -1,6 +1,7 @@
 """What every workflow script does first: its log, its parameters, its folder."""
 
 import logging
+import os
 import sys
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,12 @@ class Job:
         self.threads: int = snakemake.threads
         self.folder = Path(snakemake.output[0]).parent
         _start_log(Path(snakemake.log[0]))
+
+    def write_text(self, name: str, text: str) -> None:
+        """Write a file into the job's folder, whole or not at all."""
+        draft = self.folder / f".{name}.draft"
+        draft.write_text(text, encoding="utf-8")
+        os.replace(draft, self.folder / name)
 
 
 def _start_log(file: Path) -> None:

@@ -82,7 +82,7 @@ def all_shards():
         shard
         for name, dataset in STUDY.datasets.items()
         for task in dataset.tasks
-        for shard in shards(name, task, STUDY.dataset_hardware(name), STUDY.dataset_workloads(name))
+        for shard in shards(name, task, STUDY.hardware_ids(name), STUDY.workload_ids(name))
     ]
 
 
@@ -137,9 +137,16 @@ def all_searches():
     return [
         f"{RESULTS}/search/{name}/island-{island}/manifest.json"
         for name, search in STUDY.searches.items()
-        for island in range(search.islands)
+        for island in range(1, search.islands + 1)
     ]
 
 
 def report_spec(wildcards):
-    return STUDY.resolved_report()
+    """Everything that the report says about the study itself, by section and id."""
+    return {
+        "workloads": {name: STUDY.resolved_workload(name) for name in STUDY.workloads},
+        "hardware": {name: STUDY.resolved_hardware(name) for name in STUDY.hardware},
+        "models": {name: STUDY.resolved_model(name) for name in STUDY.models},
+        "evaluations": {name: STUDY.resolved_evaluation(name) for name in STUDY.evaluations},
+        "searches": {name: STUDY.resolved_search(name, 1) for name in STUDY.searches},
+    }

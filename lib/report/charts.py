@@ -1,0 +1,166 @@
+"""Charts: a table in, a Plotly figure out. Every axis has a unit; colours mean the same everywhere."""
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
+COLOURS = {
+    "learned": "#2563eb",
+    "analytical": "#d97706",
+    "calibrated-analytical": "#b45309",
+    "default": "#6b7280",
+    "random": "#9ca3af",
+    "baseline": "#d97706",
+    "best": "#2563eb",
+}
+OTHERS = ("#059669", "#7c3aed", "#db2777", "#0891b2", "#65a30d", "#475569")
+DASHES = {"analytical": "dash", "calibrated-analytical": "dot"}
+
+
+def colour(name: str, position: int = 0) -> str:
+    """The colour of a model or design; further ones in turn."""
+    return COLOURS.get(name, OTHERS[position % len(OTHERS)])
+
+
+def _figure(title: str, x: str, y: str, height: int = 380) -> go.Figure:
+    figure = go.Figure()
+    figure.update_layout(
+        title={"text": title, "x": 0, "xanchor": "left", "font": {"size": 15}},
+        template="plotly_white",
+        height=height,
+        margin={"l": 70, "r": 20, "t": 50, "b": 60},
+        legend={"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 1, "xanchor": "right"},
+        font={"family": "system-ui, sans-serif", "size": 13},
+        xaxis_title=x,
+        yaxis_title=y,
+    )
+    return figure
+
+
+def bars_by_program(table: pd.DataFrame, title: str, unit: str) -> go.Figure:
+    """Grouped bars. `table`: workload, model, value; one bar a model and workload."""
+    figure = _figure(title, "test program", unit)
+    for position, (model, rows) in enumerate(table.groupby("model", sort=False)):
+        figure.add_bar(
+            x=rows["workload"], y=rows["value"], name=str(model), marker_color=colour(str(model), position),
+            hovertemplate="%{x}: %{y:.3g} " + unit + "<extra>" + str(model) + "</extra>",
+        )  # fmt: skip
+    figure.update_layout(barmode="group")
+    return figure
+
+
+def predicted_against_actual(table: pd.DataFrame, title: str, actual: str, predicted: str) -> go.Figure:
+    """Log-log scatter with the diagonal. `table`: model, runtime_s, predicted_s, workload, root, kernel_class."""
+    figure = _figure(title, f"{actual}, us", f"{predicted}, us", height=480)
+    for position, (model, rows) in enumerate(table.groupby("model", sort=False)):
+        figure.add_scattergl(
+            x=rows["runtime_s"] * 1e6, y=rows["predicted_s"] * 1e6, mode="markers", name=str(model),
+            marker={"size": 5, "opacity": 0.6, "color": colour(str(model), position)},
+            text=rows["workload"] + " · " + rows["root"] + " (" + rows["kernel_class"] + ")",
+            hovertemplate="%{text}<br>actual %{x:.4g} us, predicted %{y:.4g} us<extra>" + str(model) + "</extra>",
+        )  # fmt: skip
+    values = table[["runtime_s", "predicted_s"]].to_numpy() * 1e6
+    values = values[np.isfinite(values) & (values > 0)]
+    if len(values):
+        ends = [values.min(), values.max()]
+        figure.add_scatter(
+            x=ends, y=ends, mode="lines", line={"color": "#374151", "width": 1}, name="equal", hoverinfo="skip"
+        )
+    figure.update_xaxes(type="log")
+    figure.update_yaxes(type="log")
+    return figure
+
+
+def training_curve(histories: dict[str, pd.DataFrame], metric: str, title: str) -> go.Figure:
+    """Validation metric by step, one line a seed. `histories`: label to step, validation_metric."""
+    figure = _figure(title, "training step", metric)
+    for position, (label, history) in enumerate(histories.items()):
+        rows = history.dropna(subset=["validation_metric"])
+        figure.add_scatter(
+            x=rows["step"], y=rows["validation_metric"], mode="lines+markers", name=label,
+            line={"color": colour("learned") if position == 0 else colour("", position)},
+        )  # fmt: skip
+    figure.update_yaxes(type="log", dtick="D1" if _narrow(histories) else 1)
+    return figure
+
+
+def _narrow(histories: dict[str, pd.DataFrame]) -> bool:
+    values = np.concatenate([h["validation_metric"].dropna().to_numpy() for h in histories.values()] or [np.ones(1)])
+    values = values[values > 0]
+    return len(values) > 0 and values.max() / values.min() < 30
+
+
+def search_progress(trials: pd.DataFrame, title: str) -> go.Figure:
+    """Gain of each trial and the best so far. `trials`: island, trial, perf_per_tdp_gain, best_so_far, state."""
+    figure = _figure(title, "trial", "Perf/TDP, times the baseline's")
+    priced = trials.dropna(subset=["perf_per_tdp_gain"])
+    figure.add_scatter(
+        x=priced["trial"], y=priced["perf_per_tdp_gain"], mode="markers", name="trial",
+        marker={"size": 6, "color": colour("default"), "opacity": 0.7},
+        hovertemplate="trial %{x}: %{y:.3g} x<extra></extra>",
+    )  # fmt: skip
+    for position, (island, rows) in enumerate(trials.groupby("island")):
+        rows = rows.dropna(subset=["best_so_far"]).sort_values("trial")
+        figure.add_scatter(
+            x=rows["trial"], y=rows["best_so_far"], mode="lines", name=f"best so far, island {island}",
+            line={"shape": "hv", "width": 2.5, "color": colour("best") if position == 0 else colour("", position)},
+        )  # fmt: skip
+    refused = trials[trials["state"] != "ok"]
+    figure.add_annotation(
+        text=f"{len(refused)} of {len(trials)} trials were refused or could not run", xref="paper", yref="paper",
+        x=1, y=0, xanchor="right", yanchor="bottom", showarrow=False, font={"color": "#6b7280"},
+    )  # fmt: skip
+    figure.add_hline(y=1, line={"color": colour("baseline"), "dash": "dash", "width": 1}, annotation_text="baseline")
+    return figure
+
+
+def pareto_front(trials: pd.DataFrame, title: str) -> go.Figure:
+    """Speed against TDP with the non-dominated designs. `trials`: tdp_ratio, speed_ratio, area_ratio, pareto, trial."""
+    figure = _figure(title, "TDP, times the baseline's", "queries/s, times the baseline's", height=440)
+    priced = trials.dropna(subset=["speed_ratio"])
+    for on_front, name, shade, size in (
+        (False, "other designs", colour("default"), 6),
+        (True, "Pareto front", colour("best"), 10),
+    ):
+        rows = priced[priced["pareto"] == on_front].sort_values("tdp_ratio")
+        figure.add_scatter(
+            x=rows["tdp_ratio"], y=rows["speed_ratio"], mode="markers", name=name, marker={"size": size, "color": shade},
+            customdata=np.stack([rows["trial"], rows["area_ratio"], rows["perf_per_tdp_gain"]], axis=-1),
+            hovertemplate="trial %{customdata[0]}: %{y:.3g} x speed at %{x:.3g} x TDP, %{customdata[1]:.3g} x area, "
+            "Perf/TDP %{customdata[2]:.3g} x<extra></extra>",
+        )  # fmt: skip
+    figure.add_scatter(
+        x=[1],
+        y=[1],
+        mode="markers",
+        name="baseline",
+        marker={"size": 13, "symbol": "diamond", "color": colour("baseline")},
+    )
+    limit = float(priced["tdp_ratio"].max()) if len(priced) else 1.0
+    figure.add_scatter(
+        x=[0, limit], y=[0, limit], mode="lines", name="equal Perf/TDP", hoverinfo="skip",
+        line={"color": colour("baseline"), "dash": "dash", "width": 1},
+    )  # fmt: skip
+    return figure
+
+
+def kernels_side_by_side(table: pd.DataFrame, title: str, baseline: str, most: int = 20) -> go.Figure:
+    """Time a query by kernel for baseline and best design. `table`: label, baseline_s, best_s (per query), heaviest first."""
+    rows = table.head(most).iloc[::-1]
+    figure = _figure(title, "time per query, us", "", height=140 + 26 * len(rows))
+    for column, name in (("best_s", "best"), ("baseline_s", "baseline")):
+        figure.add_bar(
+            y=rows["label"], x=rows[column] * 1e6, orientation="h", marker_color=COLOURS[name],
+            name=baseline if name == "baseline" else "best design",
+            hovertemplate="%{y}: %{x:.4g} us<extra></extra>",
+        )  # fmt: skip
+    figure.update_layout(barmode="group", legend={"traceorder": "reversed"}, margin={"l": 320})
+    return figure
+
+
+def wall_time_by_rule(table: pd.DataFrame) -> go.Figure:
+    """Seconds by rule, all its jobs added up. `table`: rule, wall_s."""
+    totals = table.groupby("rule")["wall_s"].sum().sort_values()
+    figure = _figure("Wall time by rule, all jobs added up", "seconds", "", height=120 + 40 * len(totals))
+    figure.add_bar(y=totals.index, x=totals, orientation="h", marker_color=colour("learned"))
+    return figure

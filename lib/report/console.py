@@ -1,0 +1,55 @@
+"""One screen of headline figures after a run: `python -m lib.report.console STUDY`."""
+
+import sys
+from pathlib import Path
+
+from schemas.study_file import StudyError, load_study
+from schemas.summary import HeadlineFigure, Summary
+
+SHOWN_METRICS = ("ape_pct", "mape_pct", "kendall_tau")
+MODELS = ("learned", "analytical", "calibrated-analytical")
+
+
+def one_screen(summary: Summary) -> str:
+    """The figures that a person wants first, as text of at most some 30 lines."""
+    table: dict[tuple[str, ...], dict[str, HeadlineFigure]] = {}
+    others = []
+    for figure in summary.figures:
+        parts = figure.name.split(".")
+        if parts[0] == "evaluation" and parts[-2] in SHOWN_METRICS and parts[-1] in MODELS:
+            table.setdefault(tuple(parts[1:-1]), {})[parts[-1]] = figure
+        elif parts[0] == "search":
+            others.append(f"  {figure.name:44} {_text(figure)}")
+    total_s = sum(figure.value or 0 for figure in summary.figures if figure.name.startswith("run."))
+    lines = []
+    if table:
+        lines.append(f"  {'test programs, simulated runtimes':44} " + " ".join(f"{model:>22}" for model in MODELS))
+        for key, row in table.items():
+            cells = [_text(row[model]) if model in row else "-" for model in MODELS]
+            lines.append(f"  {' '.join(key):44} " + " ".join(f"{cell:>22}" for cell in cells))
+    lines += others
+    lines.append(f"  {'all jobs of this study, wall time added up':44} {total_s:.0f} s")
+    return "\n".join(lines)
+
+
+def _text(figure: HeadlineFigure) -> str:
+    if figure.value is None:
+        return "not known"
+    goal = f" (goal {figure.goal}: {'met' if figure.met else 'not met'})" if figure.goal else ""
+    return f"{figure.value:.3g} {figure.unit}".rstrip() + goal
+
+
+def main(arguments: list[str]) -> int:
+    """Print the summary of the study in `arguments[0]` and where its report is."""
+    try:
+        results = Path(load_study(Path(arguments[0])).results)
+    except StudyError as error:
+        print(error, file=sys.stderr)
+        return 1
+    print(one_screen(Summary.model_validate_json((results / "report" / "summary.json").read_bytes())))
+    print(f"Report: {results / 'report' / 'index.html'}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

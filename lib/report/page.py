@@ -1,0 +1,80 @@
+"""The report as one self-contained HTML file."""
+
+import json
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import plotly.graph_objects as go
+from jinja2 import Environment, FileSystemLoader
+from markupsafe import Markup
+from plotly.offline import get_plotlyjs
+
+from lib.report.tables import Table
+
+TEMPLATE = "page.html.jinja"
+NUMBER = re.compile(r"^[–-]?$|^[-+]?[\d,.]+(e[-+]?\d+)?( ?[x%s]| MiB)?( \[.*\])?$")
+
+
+@dataclass(frozen=True)
+class Card:
+    """One big number."""
+
+    label: str
+    value: str
+    detail: str
+    goal: str | None = None
+    met: bool | None = None
+
+
+@dataclass
+class Page:
+    """One tab: an ordered list of parts."""
+
+    id: str
+    title: str
+    parts: list[dict] = field(default_factory=list)
+
+    def heading(self, text: str) -> None:
+        """A heading within the page."""
+        self.parts.append({"kind": "heading", "text": text})
+
+    def text(self, text: str) -> None:
+        """A paragraph."""
+        self.parts.append({"kind": "text", "text": text})
+
+    def code(self, text: str) -> None:
+        """Preformatted text."""
+        self.parts.append({"kind": "code", "text": text})
+
+    def cards(self, cards: list[Card]) -> None:
+        """A row of big numbers."""
+        self.parts.append({"kind": "cards", "cards": cards})
+
+    def table(self, table: Table) -> None:
+        """A table."""
+        self.parts.append({"kind": "table", "table": table})
+
+    def chart(self, figure: go.Figure, note: str = "") -> None:
+        """A chart; `note` says where the numbers come from."""
+        title = figure.layout.title.text
+        self.parts.append({"kind": "chart", "figure": figure, "title": title, "note": note})
+
+
+def render(title: str, subtitle: str, pages: list[Page]) -> str:
+    """The whole file. Charts are drawn when their page is first shown."""
+    figures: dict[str, dict] = {}
+    for page in pages:
+        for part in page.parts:
+            if part["kind"] == "chart":
+                part["id"] = f"figure-{len(figures)}"
+                figures[part["id"]] = json.loads(part["figure"].to_json())
+    environment = Environment(loader=FileSystemLoader(Path(__file__).parent), autoescape=True)
+    environment.filters["is_number"] = lambda cell: bool(NUMBER.match(cell))
+    return environment.get_template(TEMPLATE).render(
+        title=title,
+        subtitle=subtitle,
+        pages=pages,
+        plotly=Markup(get_plotlyjs()),
+        figures=Markup(json.dumps(figures, sort_keys=True).replace("</", "<\\/")),
+    )

@@ -1,0 +1,185 @@
+"""The pages of the report, and the whole of it."""
+
+import pandas as pd
+
+from lib.report import charts, tables
+from lib.report.claims import claims_table, paper_accuracy_table
+from lib.report.headline import summary as headline_summary
+from lib.report.page import Card, Page, render
+from lib.report.report_data import ReportData
+from lib.report.search_page import search_page
+from schemas.summary import HeadlineFigure, Summary
+
+SIMULATED = "Runtimes are those of the closed-form simulator, not of a chip."
+
+
+def build_report(data: ReportData) -> tuple[str, Summary]:
+    """`index.html`'s text and the headline figures."""
+    summary = headline_summary(data)
+    pages = [
+        overview_page(data, summary),
+        claims_page(data, summary),
+        *(accuracy_page(data, name) for name in data.evaluations),
+        training_page(data),
+        *(search_page(name, data.searches[name]) for name in data.searches),
+        study_page(data),
+    ]
+    title = "Tilewright report"
+    subtitle = (
+        f"{len(data.spec['workloads'])} programs · {len(data.spec['hardware'])} hardware variants · "
+        f"{len(data.models)} models · {len(data.searches)} searches · labels: simulated"
+    )
+    return render(title, subtitle, [page for page in pages if page.parts]), summary
+
+
+def overview_page(data: ReportData, summary: Summary) -> Page:
+    """The numbers that a person wants first."""
+    page = Page("overview", "Overview")
+    by_name = {figure.name: figure for figure in summary.figures}
+    for evaluation in data.evaluations:
+        page.heading(f"Accuracy on programs never trained on ({evaluation})")
+        page.cards(_accuracy_cards(evaluation, by_name))
+    if data.searches:
+        page.heading("Search")
+        page.cards([card for name in data.searches for card in _search_cards(name, by_name)])
+    page.heading("How to read this")
+    page.text(
+        "Every runtime in this report is simulated: the learned models are trained and judged on the simulator's "
+        "labels, and searched designs are compared under the same simulator. Accuracy here says how well a model "
+        "learns this simulator, not how well it predicts a chip. Test programs belong to families that no model was "
+        "trained on, and each is scored once."
+    )
+    return page
+
+
+def _accuracy_cards(evaluation: str, by_name: dict[str, HeadlineFigure]) -> list[Card]:
+    cards = []
+    for name, figure in by_name.items():
+        parts = name.split(".")
+        if (
+            parts[:2] != ["evaluation", evaluation]
+            or parts[-1] != "learned"
+            or parts[4] == "tau_b"
+            or "regret" in parts[4]
+        ):
+            continue
+        others = [
+            f"{label} {tables.number(by_name[key].value)}"
+            for label in ("analytical", "calibrated-analytical")
+            if (key := ".".join([*parts[:-1], label])) in by_name
+        ]
+        label = f"{tables.metric_name(parts[4])} · {parts[2]} task · {parts[3]}"
+        cards.append(Card(label, tables.number(figure.value), ", ".join(others), figure.goal, figure.met))
+    return cards
+
+
+def _search_cards(search: str, by_name: dict[str, HeadlineFigure]) -> list[Card]:
+    gain = by_name.get(f"search.{search}.perf_per_tdp_gain")
+    trials = by_name[f"search.{search}.trials"].value
+    if gain is None:
+        return [Card(f"{search}: Perf/TDP gain", "–", f"none of {trials:.0f} trials met the limits")]
+    ratios = [by_name[f"search.{search}.{name}_ratio"].value for name in ("tdp", "area")]
+    detail = f"{trials:.0f} trials; {tables.number(ratios[0])} x TDP, {tables.number(ratios[1])} x area of the baseline"
+    return [Card(f"{search}: Perf/TDP gain", f"{tables.number(gain.value)} x", detail)]
+
+
+def claims_page(data: ReportData, summary: Summary) -> Page:
+    """Each claim of the two papers beside ours."""
+    page = Page("claims", "Claims")
+    page.text(
+        "What the two papers claim, beside what this study shows. The papers measured real TPUs (learned model) and "
+        "a production simulator (FAST); ours are simulated and of the size of this study, so agreement is a sanity "
+        "check, not a reproduction."
+    )
+    page.table(claims_table(data, summary))
+    page.table(paper_accuracy_table())
+    return page
+
+
+def accuracy_page(data: ReportData, evaluation: str) -> Page:
+    """Accuracy by program and hardware, predicted against actual, and against the baselines."""
+    page = Page(f"accuracy-{evaluation}", f"Accuracy: {evaluation}")
+    artifact = data.evaluations[evaluation]
+    overall, programs, predictions = (artifact[f"{name}.parquet"] for name in ("overall", "programs", "predictions"))
+    models = [model["id"] for model in artifact.manifest.spec["models"]]
+    order = [*models, *(name for name in dict.fromkeys(overall["model"]) if name not in models)]
+    for task, metric in (("tile", "ape_pct"), ("fusion", "mape_pct")):
+        for hardware in dict.fromkeys(overall.loc[overall["task"] == task, "hardware"]):
+            page.heading(f"{task.capitalize()} task on {hardware}")
+            page.table(tables.accuracy_table(overall, task, hardware, order))
+            chosen = programs[
+                (programs["task"] == task) & (programs["hardware"] == hardware) & (programs["metric"] == metric)
+            ]
+            means = chosen.groupby(["model", "workload"], sort=False)["value"].mean().reset_index()
+            means = _named(means, data.headline(evaluation)[task])
+            shown = means[means["model"].isin(["learned", "analytical", "calibrated-analytical", *models])]
+            name = tables.metric_name(metric)
+            page.chart(charts.bars_by_program(shown, f"{name} by test program, {hardware}", name), SIMULATED)
+            points = predictions[(predictions["task"] == task) & (predictions["hardware"] == hardware)]
+            points = _named(points, data.headline(evaluation)[task]).dropna(subset=["predicted_s"])
+            points = points[points["model"].isin(["learned", "analytical"])]
+            if task == "tile":
+                figure = charts.predicted_against_actual(
+                    points, f"Picked tile against the best tile, {hardware}", "best tile of the kernel", "tile picked"
+                )
+            else:
+                figure = charts.predicted_against_actual(
+                    points, f"Predicted against actual, {hardware}", "actual runtime", "predicted runtime"
+                )
+            page.chart(figure, "One point a kernel of the test programs. " + SIMULATED)
+    page.heading("Learned against each baseline")
+    page.table(_comparison_table(artifact["comparisons.parquet"]))
+    return page
+
+
+def _named(table: pd.DataFrame, headline: str) -> pd.DataFrame:
+    return table.assign(model=table["model"].replace({headline: "learned"}))
+
+
+def _comparison_table(comparisons: pd.DataFrame) -> tables.Table:
+    rows = [
+        [
+            row.task, row.hardware, tables.metric_name(row.metric), row.model, row.baseline,
+            f"{row.kind} {tables.interval(row.difference, row.low, row.high)}", "better" if row.better else "not shown",
+        ]
+        for row in comparisons.itertuples(index=False)
+    ]  # fmt: skip
+    return tables.Table(
+        "Paired comparisons",
+        ["task", "hardware", "metric", "model", "baseline", "model against baseline", "better?"],
+        rows,
+        "Paired bootstrap over test programs, 90 %. Errors are compared by ratio (below 1 is better), correlations by "
+        "difference (above 0 is better); 'better' means that the interval excludes equality.",
+    )
+
+
+def training_page(data: ReportData) -> Page:
+    """Learning curves."""
+    page = Page("training", "Training")
+    for model, seeds in data.models.items():
+        task = data.spec["models"][model]["task"]
+        metric = tables.metric_name("ape_pct" if task == "tile" else "mape_pct")
+        histories = {f"seed {seed['model.json'].seed}": seed["history.parquet"] for seed in seeds}
+        page.chart(
+            charts.training_curve(histories, metric, f"{model}: {metric} on the validation programs"),
+            f"The weights of the best validation are kept: step {', '.join(str(s['model.json'].best_step) for s in seeds)}.",
+        )
+    return page
+
+
+def study_page(data: ReportData) -> Page:
+    """Programs, datasets, time, software, and what is not there yet."""
+    page = Page("study", "Study")
+    page.table(tables.program_table(data))
+    if len(data.shards):
+        page.table(tables.shard_table(data))
+    if len(data.wall_times):
+        page.chart(charts.wall_time_by_rule(data.wall_times))
+        page.table(tables.wall_time_table(data.wall_times))
+    page.table(tables.Table("Software", ["name", "version"], [[k, v] for k, v in sorted(data.software.items())]))
+    page.heading("What is not there yet")
+    page.text(
+        "Measured runtimes (XLA, IREE, recorded TPU files); autotuners; the schedule mapper, residency in the global "
+        "buffer and softmax variants of the search; `while` loops, gather, scatter and sort. The documentation says more."
+    )
+    return page

@@ -1,0 +1,87 @@
+"""Reads the artifacts of a study for the report."""
+
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from lib.program.program_table import program_from_contents
+from lib.program.work import program_work
+from lib.report.report_data import ReportData
+from schemas.artifact import Artifact
+from schemas.dataset_artifact import DatasetArtifact
+from schemas.evaluation_artifact import EvaluationArtifact
+from schemas.model_artifact import ModelArtifact
+from schemas.program_artifact import ProgramArtifact
+from schemas.search_artifact import SearchArtifact
+
+MIB = 2**20
+
+
+def read_report_data(spec: dict[str, Any], inputs: Any, benchmarks: Path) -> ReportData:
+    """Read and check everything. `inputs`: lists of manifest paths named programs, shards, models,
+    evaluations, searches. Raises ArtifactError for a damaged artifact."""
+    searches = _grouped(SearchArtifact, inputs.searches)
+    software = {}
+    for manifest in (*inputs.shards, *inputs.models):
+        kind = DatasetArtifact if manifest in inputs.shards else ModelArtifact
+        software |= kind.read_manifest(Path(manifest).parent).software
+    return ReportData(
+        spec=spec,
+        programs=pd.DataFrame([_program_row(spec["workloads"], Path(path)) for path in inputs.programs]),
+        shards=pd.DataFrame(
+            [_shard_row(Path(path)) for path in inputs.shards],
+            columns=["dataset", "task", "hardware", "workload", "kernels", "rows"],
+        ),
+        models=_grouped(ModelArtifact, inputs.models),
+        evaluations={Path(path).parent.name: EvaluationArtifact.read(path) for path in inputs.evaluations},
+        searches=searches,
+        wall_times=read_wall_times(benchmarks),
+        software=software,
+    )
+
+
+def _grouped(kind: type[Artifact], manifests: list[str]) -> dict[str, list[Any]]:
+    """Artifacts at `.../ID/PART/manifest.json` by id, in the given order."""
+    found: dict[str, list[Any]] = {}
+    for manifest in manifests:
+        found.setdefault(Path(manifest).parents[1].name, []).append(kind.read(manifest))
+    return found
+
+
+def _program_row(workloads: dict[str, Any], path: Path) -> dict[str, Any]:
+    workload = workloads[path.parent.name]
+    program = program_from_contents(ProgramArtifact.read(path)).with_batch(workload["batch"])
+    work = program_work(program)
+    return {
+        "workload": workload["id"],
+        "family": workload["family"],
+        "mode": workload["mode"],
+        "batch": workload["batch"],
+        "instructions": len(program.instructions),
+        "gflop": work["flops"] / 1e9,
+        "weight_mib": work["weight_bytes"] / MIB,
+    }
+
+
+def _shard_row(path: Path) -> dict[str, Any]:
+    files = DatasetArtifact.read_manifest(path.parent).files
+    dataset, task, hardware, workload = path.parts[-5:-1]
+    return {
+        "dataset": dataset,
+        "task": task,
+        "hardware": hardware,
+        "workload": workload,
+        "kernels": files["kernels.parquet"].rows,
+        "rows": files["rows.parquet"].rows,
+    }
+
+
+def read_wall_times(benchmarks: Path) -> pd.DataFrame:
+    """Snakemake's benchmark files, one row a job: rule, job, wall_s, max_rss_mb (NaN for very short jobs)."""
+    rows = []
+    for file in sorted(benchmarks.rglob("*.tsv")):
+        rule, *job = file.relative_to(benchmarks).with_suffix("").parts
+        last = pd.read_csv(file, sep="\t", na_values=["-", "NA"]).iloc[-1]
+        rows.append((rule, "/".join(job), float(last["s"]), float(last["max_rss"])))
+    return pd.DataFrame(rows, columns=["rule", "job", "wall_s", "max_rss_mb"])

@@ -1,0 +1,46 @@
+"""What a report is made of: the validated artifacts of a study, and how long the rules took."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import pandas as pd
+
+from schemas.artifact import Artifact, Manifest
+
+
+@dataclass(frozen=True)
+class ReportData:
+    """Artifacts by id, in the study's order."""
+
+    spec: dict[str, Any]
+    """The study's resolved entries by section."""
+    programs: pd.DataFrame
+    """One row a workload: workload, family, mode, batch, gflop (at that batch), weight_mib, instructions."""
+    shards: pd.DataFrame
+    """One row a shard: dataset, task, hardware, workload, kernels, rows."""
+    models: dict[str, list[Artifact]] = field(default_factory=dict)
+    """Model id to one ModelArtifact a seed."""
+    evaluations: dict[str, Artifact] = field(default_factory=dict)
+    searches: dict[str, list[Artifact]] = field(default_factory=dict)
+    """Search id to one SearchArtifact an island."""
+    wall_times: pd.DataFrame = field(
+        default_factory=lambda: pd.DataFrame(columns=["rule", "job", "wall_s", "max_rss_mb"])
+    )
+    """One row a job that ran."""
+    software: dict[str, str] = field(default_factory=dict)
+
+    def headline(self, evaluation: str) -> dict[str, str]:
+        """Task to the model id whose row is 'learned' (the first of the task in the study)."""
+        found: dict[str, str] = {}
+        for model in spec_of(self.evaluations[evaluation].manifest)["models"]:
+            found.setdefault(model["task"], model["id"])
+        return found
+
+
+def spec_of(manifest: Manifest) -> dict[str, Any]:
+    """The resolved study entry that an artifact was made from."""
+    return manifest.spec
+
+
+BASELINES = ("analytical", "calibrated-analytical", "default", "random")
+"""Names in the evaluation's tables that are no model of the study."""

@@ -1,0 +1,123 @@
+"""The report's page of one search: progress, Pareto front, best design against the baseline."""
+
+import numpy as np
+import pandas as pd
+
+from lib.report import charts, tables
+from lib.report.page import Page
+from lib.report.report_data import spec_of
+from schemas.artifact import Artifact
+from schemas.search_artifact import DesignSummary, SearchDesigns
+
+NOTE = "Perf/TDP and area by the power and area model that the limits use. Runtimes: simulated."
+
+
+def search_page(name: str, islands: list[Artifact]) -> Page:
+    """All islands of a search together; the best design is that of the best island."""
+    page = Page(f"search-{name}", f"Search: {name}")
+    trials = all_trials(islands)
+    best_island = _best_island(islands)
+    designs: SearchDesigns = best_island["designs.json"]
+    spec = spec_of(best_island.manifest)
+    states = trials["state"].value_counts()
+    page.text(
+        f"{len(trials)} trials by {spec['optimiser']} over {designs.space_size:.3g} designs for "
+        f"{', '.join(spec['workloads'])}: {', '.join(f'{count} {state}' for state, count in states.items())}. "
+        f"Limits: TDP at most {spec['limits']['tdp_ratio']:g} and area at most {spec['limits']['area_ratio']:g} times "
+        f"the baseline's ({spec['baseline']['id']}). Each kernel runs with its best tile under the simulator, for the "
+        "baseline and for every design alike; scheduling beyond tiles and residency between kernels are not searched yet."
+    )
+    page.chart(charts.search_progress(trials, "Perf/TDP by trial"), NOTE)
+    page.chart(charts.pareto_front(trials, "Speed against power"), NOTE)
+    if designs.best is None:
+        page.text("No trial met the limits and ran every workload, so there is no best design to show.")
+        return page
+    page.heading(f"Best design ({designs.best.name}) against {designs.baseline.name}")
+    page.table(_design_table(designs.baseline, designs.best, designs.power_area_model))
+    page.chart(
+        charts.kernels_side_by_side(
+            heaviest_kernels(best_island["kernels.parquet"], designs),
+            f"The 20 kernels that take the most time on {designs.baseline.name}, or on the best design",
+            designs.baseline.name,
+        ),
+        "Time of all executions of the kernel in a run, divided by the queries of the run over all cores.",
+    )
+    page.table(_component_table(designs.baseline, designs.best, designs.power_area_model))
+    page.heading("To use it: paste this under hardware: in a study")
+    page.code(best_island["best.yaml"])
+    return page
+
+
+def all_trials(islands: list[Artifact]) -> pd.DataFrame:
+    """Trials of all islands with their island's number and the speed against the baseline."""
+    parts = [island["trials.parquet"].assign(island=spec_of(island.manifest)["island"]) for island in islands]
+    trials = pd.concat(parts, ignore_index=True)
+    return trials.assign(speed_ratio=trials["perf_per_tdp_gain"] * trials["tdp_ratio"])
+
+
+def _best_island(islands: list[Artifact]) -> Artifact:
+    gains = [island["trials.parquet"]["perf_per_tdp_gain"].max() for island in islands]
+    return islands[int(np.nanargmax(gains))] if np.isfinite(gains).any() else islands[0]
+
+
+def heaviest_kernels(kernels: pd.DataFrame, designs: SearchDesigns) -> pd.DataFrame:
+    """Kernels by time per query: label, baseline_s, best_s (seconds per query of the whole chip)."""
+    table = kernels.assign(label=kernels["workload"] + " · " + kernels["root"] + " (" + kernels["kernel_class"] + ")")
+    for design, column in ((designs.baseline, "baseline_s"), (designs.best, "best_s")):
+        total = (kernels[column] * kernels["executions"]).groupby(kernels["workload"]).transform("sum")
+        share = kernels[column] * kernels["executions"] / total
+        queries_per_s = kernels["workload"].map(design.queries_per_s) if design else np.nan
+        table[column] = share / queries_per_s
+    table["heavier"] = table[["baseline_s", "best_s"]].max(axis=1)
+    return table.sort_values("heavier", ascending=False)
+
+
+def _design_table(baseline: DesignSummary, best: DesignSummary, model: str) -> tables.Table:
+    def totals(parts: dict[str, float]) -> float:
+        return sum(parts.values())
+
+    rows = [
+        ["area, mm2", tables.number(totals(baseline.area_mm2[model])), tables.number(totals(best.area_mm2[model]))],
+        ["TDP, W", tables.number(totals(baseline.power_w[model])), tables.number(totals(best.power_w[model]))],
+    ]
+    for power_model in best.perf_per_tdp_gain:
+        rows.append(
+            [f"Perf/TDP gain, power model {power_model}", "1", tables.number(best.perf_per_tdp_gain[power_model])]
+        )
+    for workload in best.queries_per_s:
+        rows.append(
+            [
+                f"queries/s, {workload}",
+                tables.number(baseline.queries_per_s[workload]),
+                tables.number(best.queries_per_s[workload]),
+            ]
+        )
+        rows.append(
+            [
+                f"utilisation, {workload}",
+                tables.number(baseline.utilisation[workload]),
+                tables.number(best.utilisation[workload]),
+            ]
+        )
+    for key in best.hardware:
+        rows.append([key, str(baseline.hardware.get(key, "–")), str(best.hardware[key])])
+    return tables.Table(
+        "Designs", ["quantity", baseline.name, best.name], rows,
+        "Utilisation: FLOPs over what the peak rate would do in the same time. A gain that halves under the power model "
+        "`public` rests on the fitted constants.",
+    )  # fmt: skip
+
+
+def _component_table(baseline: DesignSummary, best: DesignSummary, model: str) -> tables.Table:
+    rows = [
+        [
+            part,
+            tables.number(baseline.area_mm2[model].get(part)),
+            tables.number(best.area_mm2[model].get(part)),
+            tables.number(baseline.power_w[model].get(part)),
+            tables.number(best.power_w[model].get(part)),
+        ]
+        for part in dict.fromkeys([*best.area_mm2[model], *best.power_w[model]])
+    ]
+    columns = ["component", *(f"{quantity}, {d.name}" for quantity in ("mm2", "W") for d in (baseline, best))]
+    return tables.Table(f"Area and power-virus power by component, model {model}", columns, rows)

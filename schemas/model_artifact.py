@@ -1,0 +1,97 @@
+"""A trained model: weights, what they mean, and how training went."""
+
+from typing import Any, ClassVar, Literal
+
+from pydantic import model_validator
+
+from schemas.artifact import Artifact
+from schemas.artifact_files import ArraysSpec, Column, FileSpec, ModelSpec, TableSpec
+from schemas.base import StrictModel
+
+
+class FeatureNames(StrictModel):
+    """The feature set that the model was trained on; it refuses any other."""
+
+    version: int
+    """Of the meaning of the features."""
+    op_kinds: tuple[str, ...]
+    """Op kinds by number."""
+    node: tuple[str, ...]
+    """Features of a node without a tile."""
+    kernel: tuple[str, ...]
+    """Features of a kernel and of the hardware variant."""
+    tile: tuple[str, ...]
+    """Features of a tile."""
+    node_tile: tuple[str, ...]
+    """Features of a node under a tile."""
+    analytical: tuple[str, ...]
+    """Parts of the analytical estimate, the total first."""
+
+
+class ColumnScaling(StrictModel):
+    """Scaled feature = (x - mean) * scale, by column; a scale of 0 drops the column."""
+
+    mean: tuple[float, ...]
+    """Mean over the training split."""
+    scale: tuple[float, ...]
+    """One over the standard deviation over the training split; 0 for a constant column."""
+
+    @model_validator(mode="after")
+    def _same_length(self) -> "ColumnScaling":
+        if len(self.mean) != len(self.scale):
+            raise ValueError(f"{len(self.mean)} means and {len(self.scale)} scales")
+        return self
+
+
+class FeatureScaling(StrictModel):
+    """Scaling of each group of features."""
+
+    node: ColumnScaling
+    """Of node features."""
+    kernel: ColumnScaling
+    """Of kernel and hardware features."""
+    tile: ColumnScaling
+    """Of tile features."""
+    node_tile: ColumnScaling
+    """Of features of nodes under a tile."""
+    analytical: ColumnScaling
+    """Of features from the analytical estimate."""
+
+
+class ModelDescription(StrictModel):
+    """What is needed beside the weights to predict with a model."""
+
+    task: Literal["tile", "fusion"]
+    """What the model was trained for."""
+    scale: Literal["seconds", "rank"]
+    """Seconds, or a score that is comparable within a kernel only."""
+    hyperparameters: dict[str, Any]
+    """The model's entry of the study."""
+    seed: int
+    """Of the initial weights and of the training batches."""
+    features: FeatureNames
+    """Names of all input features in order."""
+    scaling: FeatureScaling
+    """Fitted to the training split."""
+    target_mean: float
+    """Added to the network's output: mean over the training split of what it learns; 0 for a rank loss."""
+    best_step: int
+    """Step whose weights were kept."""
+
+
+class ModelArtifact(Artifact):
+    """One trained model with one seed."""
+
+    version: ClassVar[int] = 1
+    files: ClassVar[dict[str, FileSpec]] = {
+        "weights.npz": ArraysSpec(None),
+        "model.json": ModelSpec(ModelDescription),
+        "history.parquet": TableSpec(
+            {
+                "step": Column("int32", minimum=0),
+                "train_loss": Column("float64"),
+                "validation_loss": Column("float64", nullable=True),
+                "validation_metric": Column("float64", minimum=0, nullable=True, unit="%"),
+            }
+        ),
+    }
