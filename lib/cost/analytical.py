@@ -5,16 +5,19 @@ of the machine, the bytes of every tile and which tiles change from one step to 
 loses time in between. docs/analytical.md lists what it leaves out.
 """
 
+from typing import Literal, NamedTuple
+
 import numpy as np
 from numba import njit
 
 from lib.cost.cost_model import Costs, Reason
-from lib.cost.vector_work import VectorWork, vector_work
-from lib.hardware.datapath import Datapath, on_chip_bytes, processing_elements, vector_lanes_of_core
+from lib.cost.vector_work import vector_work
+from lib.hardware.datapath import Datapath, processing_elements, vector_lanes_of_core
 from lib.program.kernels import (
     BATCH,
     GROUP,
     IN_C,
+    INPUT,
     KERNEL_CLASSES,
     KERNEL_H,
     KERNEL_W,
@@ -24,11 +27,18 @@ from lib.program.kernels import (
     OUTPUT,
     Kernels,
 )
-from lib.schedule.candidates import compiled_view
-from lib.schedule.footprint import iterations, tile_elements
-from lib.schedule.loops import LOOP_ORDERS
+from lib.schedule.loops import loop_nest
+from lib.schedule.node_table import (
+    LOOPS_WALKED,
+    ROLE,
+    NodeTable,
+    node_elements,
+    node_elements_and_padded,
+    operand_table,
+    tile_limits,
+    within,
+)
 from lib.schedule.schedules import Schedules
-from lib.schedule.tile_fit import tile_fits, tile_limits
 
 PART_NAMES = (
     "compute_s",
@@ -49,12 +59,11 @@ STEP_CYCLES = 128.0
 """Cycles of loop control and of starting transfers that a compiler counts for each tile step: a round number near
 what a short loop body of scalar instructions takes."""
 
-_CONVOLUTION = KERNEL_CLASSES.index("convolution")
-_DEPTHWISE = KERNEL_CLASSES.index("depthwise-convolution")
 _DOT = KERNEL_CLASSES.index("dot")
-_WINDOW = KERNEL_CLASSES.index("window")
-_SLOT_ORDER = np.arange(8, dtype=np.int64)
-_NEST = LOOP_ORDERS[0]
+"""Classes up to this one have a matrix op."""
+_NESTED_AS_CONVOLUTION = [
+    KERNEL_CLASSES.index(name) for name in ("convolution", "depthwise-convolution", "dot", "window")
+]
 
 
 @njit(cache=True)
@@ -74,99 +83,144 @@ def matrix_cycles(tile, kernel_class, rows, columns) -> float:
     return float(passes * tile[KERNEL_H] * tile[KERNEL_W]) * (tile[BATCH] * tile[OUT_H] * tile[OUT_W])
 
 
-@njit(cache=True)
-def _innermost_level(stride, nest, trips) -> int:
-    """Innermost level of the nest at which a node's tile changes; -1 if it never does."""
-    for level in range(7, -1, -1):
-        if trips[level] > 1 and stride[nest[level]] > 0:
-            return level
-    return -1
+class Problem(NamedTuple):
+    """What the rows of some kernels on one datapath have in common."""
+
+    loops: np.ndarray
+    """int32[k, 8]"""
+    nest: np.ndarray
+    """int64[k, 8] loops from the outermost to the innermost."""
+    kernel_class: np.ndarray
+    """uint8[k]"""
+    operands: NodeTable
+    vector: NodeTable
+
+
+class Rates(NamedTuple):
+    """One core."""
+
+    rows: int
+    columns: int
+    array_cycles_per_s: float
+    """Of all PEs together."""
+    lane_cycles_per_s: float
+    bytes_per_s: float
+    step_s: float
+
+
+def analytical_problem(kernels: Kernels, datapath: Datapath) -> Problem:
+    """Prepare kernels for :func:`analytical_row`. Raises ValueError naming an op kind that the model does not know."""
+    windowed = np.isin(kernels.kernel_class, _NESTED_AS_CONVOLUTION)
+    nest = np.where(windowed[:, None], loop_nest(0, kernels.loop_kind, True), loop_nest(0, kernels.loop_kind, False))
+    return Problem(
+        loops=kernels.loops,
+        nest=np.ascontiguousarray(nest),
+        kernel_class=kernels.kernel_class,
+        operands=operand_table(kernels, datapath.register_sublanes, datapath.register_lanes),
+        vector=vector_work(kernels),
+    )
 
 
 @njit(cache=True)
-def analytical_row(kernels, work, k, tile, datapath, parts) -> float:
-    """Seconds of kernel `k` with tile int64[8]; fills float64[9] `parts` (see PART_NAMES).
+def analytical_rates(datapath) -> Rates:
+    """Peak rates of one core."""
+    clock = datapath.clock_hz
+    return Rates(
+        datapath.systolic_rows, datapath.systolic_columns, processing_elements(datapath) * clock,
+        vector_lanes_of_core(datapath) * clock, datapath.dram_bytes_per_s, STEP_CYCLES / clock,
+    )  # fmt: skip
 
-    `kernels`: :func:`compiled_view`; `work`: :class:`VectorWork` of the same kernels. A step at which level j of
-    the loop nest is the outermost one to advance moves every tile that depends on level j or one inside it, and
-    there are (trips[j] - 1) * product(trips[:j]) such steps. What the vector unit computes once its tile is
-    complete or new is counted likewise. The first load and the last store are exposed.
+
+@njit(cache=True)
+def analytical_scratch():
+    """Working space of :func:`analytical_row`: float64[5, 9]."""
+    return np.empty((5, 9))
+
+
+@njit(cache=True)
+def _changes_at(walked, nest, active) -> int:
+    """1 + the innermost active level at which a node that extends along `walked` changes; 0 if it never does."""
+    for level in range(active - 1, -1, -1):
+        if walked >> int(nest[level]) & 1:
+            return level + 1
+    return 0
+
+
+@njit(cache=True)
+def analytical_row(problem, k, tile, rates, limits, scratch, parts) -> float:
+    """Seconds of kernel `k` with a tile (int64[9], the last 1), infinite where it does not fit in `limits`.
+
+    Fills float64[9] `parts` (see PART_NAMES). A step at which level j of the loop nest is the outermost one to
+    advance moves every tile that depends on level j or one inside it, and there are
+    (trips[j] - 1) * product(trips[:j]) such steps. What the vector unit computes when its tile is complete or new
+    is counted likewise. The first load and the last store are exposed.
     """
-    kernel_class = kernels.kernel_class[k]
-    nest = _NEST if kernel_class <= _DOT or kernel_class == _WINDOW else _SLOT_ORDER
-    kind, dilation = kernels.loop_kind[k], kernels.base_dilation[k]
-    trips = np.empty(8, dtype=np.int64)
-    moved = np.zeros(9)  # bytes and vector cycles by the innermost level at which they change, shifted by one
-    vector = np.zeros(9)
-    before = np.ones(9)
+    nest, trips, before, moved, vector = scratch  # by active level: those of more than one trip
+    active = 0
+    before[0] = 1.0
+    moved[0] = vector[0] = 0.0
     for level in range(8):
-        trips[level] = -(-kernels.loops[k, nest[level]] // tile[nest[level]])
-        before[level + 1] = before[level] * trips[level]
-    steps = before[8]
+        loop = problem.nest[k, level]
+        extent, part = problem.loops[k, loop], tile[loop]
+        if part < extent:
+            nest[active] = loop
+            trips[active] = (extent + part - 1) // part
+            before[active + 1] = before[active] * trips[active]
+            active += 1
+            moved[active] = vector[active] = 0.0
 
     parts[:] = 0.0
-    loaded = stored = 0.0
-    for operand in range(kernels.operand_offset[k], kernels.operand_offset[k + 1]):
-        stride = kernels.operand_stride[operand]
-        size = float(
-            tile_elements(stride, kind, dilation, tile, kernels.operand_elements[operand])
-            * kernels.operand_element_bytes[operand]
-        )
-        level = _innermost_level(stride, nest, trips)
-        moved[level + 1] += size
-        role = kernels.operand_role[operand]
-        parts[BYTES + role] += size * before[level + 1]
+    padded_in = padded_weight = padded_out = first_and_last = 0.0
+    node, dimension, weight = problem.operands.node, problem.operands.dimension, problem.operands.weight
+    for row in range(problem.operands.offset[k], problem.operands.offset[k + 1]):
+        elements, padded = node_elements_and_padded(node, dimension, row, tile)
+        size = elements * weight[row]
+        change = _changes_at(node[row, LOOPS_WALKED], nest, active)
+        moved[change] += size
+        role = node[row, ROLE]
+        parts[BYTES + role] += size * before[change]
+        first_and_last += size
         if role == OUTPUT:
-            stored += size
+            padded_out += padded * weight[row]
+        elif role == INPUT:
+            padded_in += padded * weight[row]
         else:
-            loaded += size
-    for group in range(work.offset[k], work.offset[k + 1]):
-        stride = work.stride[group]
-        if work.swept[group]:
-            points = float(iterations(stride, tile))
-        else:
-            points = float(tile_elements(stride, kind, dilation, tile, work.elements[group]))
-        vector[_innermost_level(stride, nest, trips) + 1] += points * work.lane_cycles[group]
+            padded_weight += padded * weight[row]
+    if not within(padded_in, padded_weight, padded_out, limits):
+        return np.inf
+    node, dimension, weight = problem.vector.node, problem.vector.dimension, problem.vector.weight
+    for row in range(problem.vector.offset[k], problem.vector.offset[k + 1]):
+        points = node_elements(node, dimension, row, tile)
+        vector[_changes_at(node[row, LOOPS_WALKED], nest, active)] += points * weight[row]
 
-    pes = processing_elements(datapath)
-    matrix_s = matrix_cycles(tile, kernel_class, datapath.systolic_rows, datapath.systolic_columns)
-    matrix_s /= pes * datapath.clock_hz
-    vector_rate = vector_lanes_of_core(datapath) * datapath.clock_hz
-    seconds = moving = computing = vectors = 0.0
-    for level in range(7, -1, -1):
-        moving += moved[level + 1] / datapath.dram_bytes_per_s
-        computing += vector[level + 1] / vector_rate
-        times = (trips[level] - 1) * before[level]
-        seconds += times * max(matrix_s, computing, moving)
-        parts[COMPUTE] += times * max(matrix_s, computing)
-        vectors += times * computing
-    computing += vector[0] / vector_rate
-    parts[COMPUTE] += max(matrix_s, computing)
-    parts[TRANSFER] = (parts[BYTES] + parts[BYTES + 1] + parts[BYTES + 2]) / datapath.dram_bytes_per_s
-    parts[MATRIX] = matrix_s * steps
-    parts[VECTOR] = vectors + computing
-    parts[EXPOSED] = (loaded + stored) / datapath.dram_bytes_per_s
-    parts[STEPS] = steps
-    return seconds + max(matrix_s, computing) + parts[EXPOSED] + steps * STEP_CYCLES / datapath.clock_hz
+    matrix_s = matrix_cycles(tile, problem.kernel_class[k], rates.rows, rates.columns) / rates.array_cycles_per_s
+    seconds = moving = vectors = 0.0
+    for level in range(active - 1, -1, -1):
+        moving += moved[level + 1] / rates.bytes_per_s
+        vectors += vector[level + 1] / rates.lane_cycles_per_s
+        times = (trips[level] - 1.0) * before[level]
+        computing = max(matrix_s, vectors)
+        seconds += times * max(computing, moving)
+        parts[COMPUTE] += times * computing
+        parts[VECTOR] += times * vectors
+    vectors += vector[0] / rates.lane_cycles_per_s
+    computing = max(matrix_s, vectors)
+    parts[COMPUTE] += computing
+    parts[VECTOR] += vectors
+    parts[MATRIX] = matrix_s * before[active]
+    parts[TRANSFER] = (parts[BYTES] + parts[BYTES + 1] + parts[BYTES + 2]) / rates.bytes_per_s
+    parts[EXPOSED] = first_and_last / rates.bytes_per_s
+    parts[STEPS] = before[active]
+    return seconds + computing + parts[EXPOSED] + before[active] * rates.step_s
 
 
 @njit(cache=True)
-def _price(kernels, work, kernel, tile, datapath, value, reason, parts) -> None:
-    limits = tile_limits(datapath)
-    no_buffer = on_chip_bytes(datapath)[0] <= 0
-    extents = np.empty(8, dtype=np.int64)
+def _price(problem, rates, limits, kernel, tile, value, parts) -> None:
+    extents = np.ones(9, dtype=np.int64)
+    scratch = analytical_scratch()
     for row in range(len(kernel)):
-        k = kernel[row]
-        extents[:] = tile[row]
-        if no_buffer:
-            reason[row] = Reason.NO_BUFFER
-        elif not tile_fits(kernels, k, extents, limits):
-            reason[row] = Reason.TILE_TOO_LARGE
-        else:
-            value[row] = analytical_row(kernels, work, k, extents, datapath, parts[row])
-            continue
-        value[row] = np.nan
-        parts[row] = np.nan
+        extents[:8] = tile[row]
+        value[row] = analytical_row(problem, kernel[row], extents, rates, limits, scratch, parts[row])
 
 
 class Analytical:
@@ -174,7 +228,7 @@ class Analytical:
     the rest is taken as in the default schedule."""
 
     name = "analytical"
-    scale = "seconds"
+    scale: Literal["seconds", "rank"] = "seconds"
     accepts = frozenset({"tile", "hardware"})
     part_names = PART_NAMES
 
@@ -185,14 +239,13 @@ class Analytical:
         """
         rows = len(schedules.kernel)
         value = np.empty(rows)
-        reason = np.zeros(rows, dtype=np.uint8)
-        all_parts = np.empty((rows, len(PART_NAMES)))
-        work = vector_work(kernels)
-        _price(
-            compiled_view(kernels), work, schedules.kernel, schedules.tile, datapath, value, reason, all_parts
-        )  # fmt: skip
-        dram_bytes = all_parts[:, BYTES : BYTES + 3].copy()
-        return Costs(value, reason, dram_bytes, None, all_parts if parts else None)
-
-
-__all__ = ["PART_NAMES", "STEP_CYCLES", "Analytical", "VectorWork", "analytical_row", "matrix_cycles"]
+        every_part = np.empty((rows, len(PART_NAMES)))
+        limits = tile_limits(datapath)
+        problem = analytical_problem(kernels, datapath)
+        _price(problem, analytical_rates(datapath), limits, schedules.kernel, schedules.tile, value, every_part)
+        failed = np.isinf(value)
+        value[failed] = np.nan
+        every_part[failed] = np.nan
+        reason = np.where(failed, Reason.TILE_TOO_LARGE if limits.whole > 0 else Reason.NO_BUFFER, Reason.OK)
+        dram_bytes = every_part[:, BYTES : BYTES + 3].copy()
+        return Costs(value, reason.astype(np.uint8), dram_bytes, None, every_part if parts else None)

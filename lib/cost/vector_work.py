@@ -1,12 +1,20 @@
 """What a kernel gives the vector unit to do, ops with the same iteration space taken together."""
 
-from typing import NamedTuple
-
 import numpy as np
 from numba import njit
 
 from lib.program.kernels import Kernels
 from lib.program.op_kinds import OP_CLASSES, op_class_numbers
+from lib.schedule.node_table import (
+    END,
+    FIRST,
+    LOOPS_WALKED,
+    ROLE,
+    WHOLE,
+    NodeTable,
+    add_dimension,
+    loops_walked,
+)
 
 LANE_CYCLES = {
     "free": 0.0,
@@ -25,23 +33,16 @@ _COST = np.array([LANE_CYCLES[name] for name in OP_CLASSES])
 _SWEPT = np.array([name in ("reduction", "window") for name in OP_CLASSES])
 
 
-class VectorWork(NamedTuple):
-    """Groups of ops of k kernels, ragged."""
-
-    offset: np.ndarray
-    """int64[k + 1]"""
-    stride: np.ndarray
-    """int32[g, 8] as `op_stride`."""
-    swept: np.ndarray
-    """bool[g]: evaluated at every point of its loops (a reduction or window), not once an element of its result."""
-    elements: np.ndarray
-    """int64[g] elements of the whole result."""
-    lane_cycles: np.ndarray
-    """float64[g] cycles of one lane for one point or element."""
+UNBOUNDED = np.iinfo(np.int64).max
+"""Whole size of a reduction's or window's iteration space: its tiles are never cut short."""
 
 
-def vector_work(kernels: Kernels) -> VectorWork:
-    """Group the ops of each kernel. Raises ValueError for an op kind that is not in the table."""
+def vector_work(kernels: Kernels) -> NodeTable:
+    """Groups of ops of each kernel: a node's weight is the cycles of one vector lane for one element.
+
+    A reduction or window works at every point of its loops; any other op once an element of its result. Raises
+    ValueError for an op kind that is not in the table.
+    """
     classes = op_class_numbers()
     unknown = np.flatnonzero(kernels.op_kind >= len(classes))
     if len(unknown):
@@ -50,39 +51,64 @@ def vector_work(kernels: Kernels) -> VectorWork:
             f"kernel {kernel} ({kernels.fingerprint[kernel]}): op kind {kernels.op_kind[unknown[0]]} is not in the "
             f"table of {len(classes)} op kinds"
         )
-    groups = _group(
-        kernels.op_offset, kernels.op_stride, kernels.op_elements, _COST[classes[kernels.op_kind]],
-        _SWEPT[classes[kernels.op_kind]],
+    cost, swept = _COST[classes[kernels.op_kind]], _SWEPT[classes[kernels.op_kind]]
+    return NodeTable(
+        *_group(
+            kernels.loop_kind, kernels.base_dilation, kernels.op_offset, kernels.op_stride, kernels.op_elements,
+            cost, swept,
+        )
     )  # fmt: skip
-    return VectorWork(*groups)
 
 
 @njit(cache=True)
-def _group(op_offset, op_stride, op_elements, cost, swept):
+def _group(loop_kind, base_dilation, op_offset, op_stride, op_elements, cost, swept):
     count = len(op_offset) - 1
     offset = np.zeros(count + 1, dtype=np.int64)
-    first = np.empty(len(cost), dtype=np.int64)
+    first_op = np.empty(len(cost), dtype=np.int64)
+    node = np.zeros((len(cost), 5), dtype=np.int64)
     cycles = np.zeros(len(cost))
-    used = 0
+    dimension = np.empty((len(cost) * 8, 6), dtype=np.int64)
+    used = dimensions = np.int64(0)
     for k in range(count):
-        start = used
         for op in range(op_offset[k], op_offset[k + 1]):
             if cost[op] == 0.0:
                 continue
-            place = start
-            while place < used:
-                other = first[place]
-                if (
-                    swept[other] == swept[op]
-                    and op_elements[other] == op_elements[op]
-                    and np.array_equal(op_stride[other], op_stride[op])
-                ):
-                    break
+            place = offset[k]
+            while place < used and not _alike(op_stride, op_elements, swept, first_op[place], op):
                 place += 1
             if place == used:
-                first[used] = op
+                first_op[used] = op
+                node[used, ROLE] = 0
+                node[used, WHOLE] = UNBOUNDED if swept[op] else op_elements[op]
+                node[used, LOOPS_WALKED] = loops_walked(op_stride[op])
+                node[used, FIRST] = dimensions
+                dimensions = _op_dimensions(
+                    dimension, dimensions, op_stride[op], loop_kind[k], base_dilation[k], swept[op]
+                )
+                node[used, END] = dimensions
                 used += 1
             cycles[place] += cost[op]
         offset[k + 1] = used
-    first = first[:used]
-    return offset, op_stride[first], swept[first], op_elements[first], cycles[:used].copy()
+    return offset, node[:used].copy(), cycles[:used].copy(), dimension[:dimensions].copy()
+
+
+@njit(cache=True)
+def _alike(stride, elements, swept, a, b) -> bool:
+    return swept[a] == swept[b] and elements[a] == elements[b] and np.array_equal(stride[a], stride[b])
+
+
+@njit(cache=True)
+def _op_dimensions(dimension, row, stride, loop_kind, base_dilation, swept) -> int:
+    """Write the dimensions of an op from `row` on and return the row after the last."""
+    covered = 0
+    for loop in range(8):
+        if stride[loop] == 0 or covered >> loop & 1:
+            continue
+        if swept:  # every point of the loop, however far apart in the input
+            add_dimension(
+                dimension, row, loop, np.ones(8, dtype=np.int64), np.zeros(8, dtype=np.int64), base_dilation, 1
+            )
+        else:
+            covered |= add_dimension(dimension, row, loop, stride, loop_kind, base_dilation, 1)
+        row += 1
+    return row

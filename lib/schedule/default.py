@@ -3,13 +3,18 @@
 import numpy as np
 from numba import njit
 
-from lib.cost.analytical import PART_NAMES, analytical_row
-from lib.cost.vector_work import vector_work
-from lib.hardware.datapath import Datapath, double_buffered_bytes
+from lib.cost.analytical import (
+    PART_NAMES,
+    analytical_problem,
+    analytical_rates,
+    analytical_row,
+    analytical_scratch,
+)
+from lib.hardware.datapath import Datapath
 from lib.program.kernels import KERNEL_CLASSES, Kernels
-from lib.schedule.candidates import TileCandidates, compiled_view, first_tile, next_tile, tile_at, tile_candidates
+from lib.schedule.candidates import TileCandidates, first_tile, next_tile, tile_at, tile_candidates
+from lib.schedule.node_table import operand_table, tile_bytes, tile_limits
 from lib.schedule.schedules import Schedules, schedules_for_tiles
-from lib.schedule.tile_fit import tile_bytes, tile_fits, tile_limits
 
 
 def default_schedule(kernels: Kernels, datapath: Datapath) -> Schedules:
@@ -20,11 +25,12 @@ def default_schedule(kernels: Kernels, datapath: Datapath) -> Schedules:
     tile, _, fits = default_tiles(kernels, datapath)
     if not fits.all():
         k = int(np.flatnonzero(~fits)[0])
-        needed = sum(tile_bytes(compiled_view(kernels), k, tile[k], datapath.register_sublanes, datapath.register_lanes))
+        operands = operand_table(kernels, datapath.register_sublanes, datapath.register_lanes)
+        needed = sum(tile_bytes(operands, k, np.append(tile[k], 1).astype(np.int64)))
         raise ValueError(
             f"{np.count_nonzero(~fits)} of {kernels.count} kernels have no tile that fits on chip; the first is kernel "
             f"{k} ({KERNEL_CLASSES[kernels.kernel_class[k]]}, {kernels.fingerprint[k]}): its smallest tile takes "
-            f"{needed} bytes and may take {double_buffered_bytes(datapath)[0]} (half of the buffer)"
+            f"{needed:.0f} bytes and may take {tile_limits(datapath).whole} (half of the buffer)"
         )
     return schedules_for_tiles(np.arange(kernels.count, dtype=np.int32), tile)
 
@@ -43,32 +49,31 @@ def default_tiles(kernels: Kernels, datapath: Datapath) -> tuple[np.ndarray, np.
     return tile, seconds, number >= 0
 
 
-def default_numbers(
-    kernels: Kernels, datapath: Datapath, candidates: TileCandidates
-) -> tuple[np.ndarray, np.ndarray]:
+def default_numbers(kernels: Kernels, datapath: Datapath, candidates: TileCandidates) -> tuple[np.ndarray, np.ndarray]:
     """Number of each kernel's default tile in canonical order (int64[k], -1 where none fits) and its seconds."""
-    return _argmin(compiled_view(kernels), vector_work(kernels), datapath, candidates.offset, candidates.extent)
+    return _argmin(
+        analytical_problem(kernels, datapath), analytical_rates(datapath), tile_limits(datapath),
+        candidates.offset, candidates.extent,
+    )  # fmt: skip
 
 
 @njit(cache=True)
-def _argmin(kernels, work, datapath, offset, extent):
-    count = len(kernels.loops)
+def _argmin(problem, rates, limits, offset, extent):
+    count = len(problem.loops)
     best_number = np.full(count, -1, dtype=np.int64)
     best_seconds = np.full(count, np.nan)
-    digits, tile = np.empty(8, dtype=np.int64), np.empty(8, dtype=np.int64)
-    parts = np.empty(len(PART_NAMES))
-    limits = tile_limits(datapath)
+    digits, tile = np.empty(8, dtype=np.int64), np.ones(9, dtype=np.int64)
+    scratch, parts = analytical_scratch(), np.empty(len(PART_NAMES))
     for k in range(count):
         first_tile(offset, extent, k, digits, tile)
         number = 0
         best = np.inf
         more = True
         while more:
-            if tile_fits(kernels, k, tile, limits):
-                seconds = analytical_row(kernels, work, k, tile, datapath, parts)
-                if seconds < best:
-                    best = seconds
-                    best_number[k], best_seconds[k] = number, seconds
+            seconds = analytical_row(problem, k, tile, rates, limits, scratch, parts)
+            if seconds < best:
+                best = seconds
+                best_number[k], best_seconds[k] = number, seconds
             number += 1
             more = next_tile(offset, extent, k, digits, tile)
     return best_number, best_seconds

@@ -7,15 +7,14 @@ from lib.hardware.datapath import Datapath
 from lib.program.kernels import Kernels
 from lib.schedule.candidates import (
     TileCandidates,
-    compiled_view,
     first_tile,
     next_tile,
     tile_at,
     tile_candidates,
 )
 from lib.schedule.default import default_numbers
+from lib.schedule.node_table import NodeTable, TileLimits, operand_table, tile_fits, tile_limits
 from lib.schedule.schedules import Schedules, schedules_for_tiles
-from lib.schedule.tile_fit import tile_fits, tile_limits
 
 __all__ = ["TileCandidates", "tile_candidates", "tile_counts", "tile_fits", "tile_space"]
 
@@ -24,7 +23,7 @@ def tile_counts(kernels: Kernels, datapath: Datapath) -> np.ndarray:
     """int64[k]: number of tiles of each kernel that fit; 0 where none does."""
     candidates = tile_candidates(kernels, datapath)
     counts = np.zeros(kernels.count, dtype=np.int64)
-    _count(compiled_view(kernels), datapath, candidates.offset, candidates.extent, counts)
+    _count(*_geometry(kernels, datapath), candidates.offset, candidates.extent, counts)
     return counts
 
 
@@ -39,11 +38,11 @@ def tile_space(kernels: Kernels, datapath: Datapath, limit: int, seed: int) -> S
         raise ValueError(f"limit: {limit} tiles a kernel; at least 1 is needed, the default tile")
     candidates = tile_candidates(kernels, datapath)
     default, _ = default_numbers(kernels, datapath, candidates)
-    view = compiled_view(kernels)
+    operands, limits = _geometry(kernels, datapath)
     room = np.empty(int(candidates.combinations().max(initial=0)), dtype=np.int32)
     chosen = []
     for k in range(kernels.count):
-        count = _fitting(view, datapath, candidates.offset, candidates.extent, k, room)
+        count = _fitting(operands, limits, candidates.offset, candidates.extent, k, room)
         numbers = room[:count]
         if count > limit:
             numbers = _sample(numbers, int(default[k]), limit, seed, kernels.fingerprint[k])
@@ -53,6 +52,10 @@ def tile_space(kernels: Kernels, datapath: Datapath, limit: int, seed: int) -> S
     tile = np.empty((len(kernel), 8), dtype=np.int32)
     _tiles_of(candidates.offset, candidates.extent, kernel, number, tile)
     return schedules_for_tiles(kernel, tile)
+
+
+def _geometry(kernels: Kernels, datapath: Datapath) -> tuple[NodeTable, TileLimits]:
+    return operand_table(kernels, datapath.register_sublanes, datapath.register_lanes), tile_limits(datapath)
 
 
 def _sample(numbers: np.ndarray, default: int, limit: int, seed: int, fingerprint: str) -> np.ndarray:
@@ -65,15 +68,14 @@ def _sample(numbers: np.ndarray, default: int, limit: int, seed: int, fingerprin
 
 
 @njit(cache=True)
-def _fitting(kernels, datapath, offset, extent, k, out) -> int:
+def _fitting(operands, limits, offset, extent, k, out) -> int:
     """Write the numbers of the tiles of kernel `k` that fit to `out` and return how many there are."""
-    digits, tile = np.empty(8, dtype=np.int64), np.empty(8, dtype=np.int64)
-    limits = tile_limits(datapath)
+    digits, tile = np.empty(8, dtype=np.int64), np.ones(9, dtype=np.int64)
     first_tile(offset, extent, k, digits, tile)
     number = count = 0
     more = True
     while more:
-        if tile_fits(kernels, k, tile, limits):
+        if tile_fits(operands, k, tile, limits):
             out[count] = number
             count += 1
         number += 1
@@ -82,14 +84,13 @@ def _fitting(kernels, datapath, offset, extent, k, out) -> int:
 
 
 @njit(cache=True)
-def _count(kernels, datapath, offset, extent, counts) -> None:
-    digits, tile = np.empty(8, dtype=np.int64), np.empty(8, dtype=np.int64)
-    limits = tile_limits(datapath)
+def _count(operands, limits, offset, extent, counts) -> None:
+    digits, tile = np.empty(8, dtype=np.int64), np.ones(9, dtype=np.int64)
     for k in range(len(counts)):
         first_tile(offset, extent, k, digits, tile)
         more = True
         while more:
-            counts[k] += tile_fits(kernels, k, tile, limits)
+            counts[k] += tile_fits(operands, k, tile, limits)
             more = next_tile(offset, extent, k, digits, tile)
 
 
