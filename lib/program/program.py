@@ -5,10 +5,29 @@ concrete for one batch; :meth:`Program.with_batch` gives the same graph for anot
 size of a traced model is an affine function of the batch.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
 Role = Literal["", "input", "weight"]
+
+ELEMENT_BYTES = {
+    "pred": 1, "s8": 1, "u8": 1, "s16": 2, "u16": 2, "s32": 4, "u32": 4, "s64": 8, "u64": 8,
+    "bf16": 2, "f16": 2, "f32": 4, "f64": 8,
+}  # fmt: skip
+"""Bytes of one element by type: the types that a program may hold."""
+SIZE_FIELDS = (
+    "dimensions", "slice_start", "slice_limit", "slice_stride", "padding_low", "padding_high", "padding_interior",
+)  # fmt: skip
+WINDOW_SIZE_FIELDS = ("size", "stride", "padding_low", "padding_high", "window_dilation", "base_dilation")
+CONVOLUTION_SIZE_FIELDS = ("feature_groups", "batch_groups")
+"""The integers of an instruction that may change with the batch; all others are the same at every batch."""
+LARGEST_VALUE = 16
+"""Constants of at most this many elements carry their values."""
+
+
+class BatchError(ValueError):
+    """A program that can't be had at the batch asked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +93,7 @@ class Instruction:
     convolution: ConvolutionDimensions | None = None
     dot: DotDimensions | None = None
     axes: tuple[int, ...] = ()
-    """HLO's `dimensions`: broadcast, reduce, transpose, concatenate, reverse."""
+    """HLO's `dimensions`: broadcast, reduce, transpose, concatenate, reverse, iota."""
     slice_start: tuple[int, ...] = ()
     slice_limit: tuple[int, ...] = ()
     slice_stride: tuple[int, ...] = ()
@@ -83,6 +102,8 @@ class Instruction:
     padding_interior: tuple[int, ...] = ()
     reducer: str = ""
     """Opcode that a reduce, reduce-window or scatter applies: add, maximum, ..."""
+    comparison: str = ""
+    """Direction of a compare: EQ, NE, GE, GT, LE, LT."""
     value: tuple[float, ...] | None = None
     """Elements of a small constant (at most 16), row-major; None where unknown or not a constant."""
 
@@ -93,6 +114,20 @@ class Instruction:
         for extent in self.dimensions:
             count *= extent
         return count
+
+    @property
+    def element_bytes(self) -> int:
+        """Bytes of one element."""
+        return ELEMENT_BYTES[self.dtype]
+
+    @property
+    def bytes(self) -> int:
+        """Bytes of the result."""
+        return self.elements * self.element_bytes
+
+    def replace(self, **changes) -> "Instruction":
+        """A copy with some fields changed."""
+        return replace(self, **changes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,8 +142,61 @@ class Program:
     outputs: tuple[int, ...]
     """Indices of the instructions whose results leave the program."""
     slopes: tuple[Instruction, ...] | None = field(default=None)
-    """For each instruction the change of every size with one more sample; None: the batch is fixed."""
+    """For each instruction a copy that holds, in place of every size (SIZE_FIELDS and its like) and of every value,
+    its change with one more sample; None: the batch is fixed."""
 
     def replace(self, **changes) -> "Program":
         """A copy with some fields changed."""
         return replace(self, **changes)
+
+    def with_batch(self, batch: int) -> "Program":
+        """The same graph with the sizes of another batch; it keeps its slopes.
+
+        Raises BatchError for a batch below 1, for a program whose batch is fixed, and where a size would vanish.
+        """
+        if batch == self.batch:
+            return self
+        if batch < 1:
+            raise BatchError(f"program '{self.name}': a batch of {batch} was asked for; it must be at least 1")
+        if self.slopes is None:
+            raise BatchError(
+                f"program '{self.name}' has the fixed batch {self.batch} (it comes from an HLO file) and can't be had"
+                f" at batch {batch}; give the workload batch: {self.batch}, or a file traced at batch {batch}"
+            )
+        more = batch - self.batch
+        moved = tuple(
+            map_sizes(lambda size, slope: size + more * slope, instruction, slope)
+            for instruction, slope in zip(self.instructions, self.slopes, strict=True)
+        )
+        for instruction in moved:
+            if min(instruction.dimensions, default=1) < 1:
+                raise BatchError(f"program '{self.name}': '{instruction.name}' has no elements at batch {batch}")
+        return self.replace(batch=batch, instructions=moved)
+
+
+def map_sizes(function: Callable[..., int], *instructions: Instruction) -> Instruction:
+    """The first instruction, each of its sizes replaced by `function` of that size in all `instructions`.
+
+    Values of constants go through the same function; they are dropped where one instruction has none.
+    """
+    first = instructions[0]
+    changes: dict = {name: _map_field(function, instructions, name) for name in SIZE_FIELDS if getattr(first, name)}
+    if first.window is not None:
+        windows = [instruction.window for instruction in instructions]
+        changes["window"] = replace(
+            first.window, **{name: _map_field(function, windows, name) for name in WINDOW_SIZE_FIELDS}
+        )
+    if first.convolution is not None:
+        groups = {
+            name: function(*(getattr(instruction.convolution, name) for instruction in instructions))
+            for name in CONVOLUTION_SIZE_FIELDS
+        }
+        changes["convolution"] = replace(first.convolution, **groups)
+    if first.value is not None:
+        known = all(instruction.value is not None for instruction in instructions)
+        changes["value"] = _map_field(function, instructions, "value") if known else None
+    return replace(first, **changes)
+
+
+def _map_field(function: Callable[..., int], parts, name: str) -> tuple:
+    return tuple(function(*sizes) for sizes in zip(*(getattr(part, name) for part in parts), strict=True))

@@ -1,0 +1,64 @@
+"""HLO of a function of tensors, by TensorFlow's XLA bridge."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from lib.frontends.errors import FrontendError
+from lib.frontends.hlo_module import program_of
+from lib.program.batch import TRACE_BATCHES, affine_program
+from lib.program.program import Program
+
+
+def trace_function(
+    function: Callable, signature: Sequence[Any], weights: Callable[[], Sequence[Any]] | None, workload: str, scope: str
+) -> Program:
+    """The affine program of `function(*signature)`.
+
+    `signature` holds `tf.TensorSpec`s whose first dimension is the batch (None). With `weights` (which names the
+    trainable variables once the function has run) the program is the forward pass and the gradients of the mean
+    square of all outputs; without, the forward pass alone. Raises FrontendError where TensorFlow can't export it.
+    """
+    low, high = (
+        program_of(
+            _hlo_module(function, signature, weights, workload, batch),
+            workload, batch, inputs=len(signature), scope=scope,
+        )
+        for batch in TRACE_BATCHES
+    )  # fmt: skip
+    return affine_program(low, high)
+
+
+def parse_module(serialized: bytes) -> Any:
+    """`HloModuleProto` of its bytes. Raises google.protobuf.message.DecodeError."""
+    from tensorflow.compiler.xla.service import hlo_pb2
+
+    module = hlo_pb2.HloModuleProto()
+    module.ParseFromString(serialized)
+    return module
+
+
+def _hlo_module(function: Callable, signature: Sequence[Any], weights, workload: str, batch: int) -> Any:
+    import tensorflow as tf
+
+    fixed = [tf.TensorSpec([batch, *spec.shape[1:]], spec.dtype) for spec in signature]
+    if not all(spec.shape.is_fully_defined() for spec in fixed):
+        shapes = [list(spec.shape) for spec in signature]
+        raise FrontendError(
+            f"workload '{workload}': input shapes {shapes} leave more than the batch open; give it an input_shape"
+        )
+
+    def gradients(*arguments):
+        with tf.GradientTape() as tape:
+            outputs = tf.nest.flatten(function(*arguments))
+            loss = tf.add_n([tf.reduce_mean(tf.square(output)) for output in outputs])
+        return [g for g in tape.gradient(loss, list(weights())) if g is not None]
+
+    compiled = tf.function(gradients if weights else function, jit_compile=True)
+    try:
+        serialized = compiled.experimental_get_compiler_ir(*fixed)(stage="hlo_serialized")
+    except Exception as error:
+        reason = str(error).strip().splitlines()
+        raise FrontendError(
+            f"workload '{workload}': TensorFlow could not compile the model with XLA: {reason[0] if reason else error!r}"
+        ) from error
+    return parse_module(serialized)

@@ -1,0 +1,56 @@
+"""A program for every batch, from traces at two batches."""
+
+from lib.program.program import BatchError, Instruction, Program, map_sizes
+
+TRACE_BATCHES = (2, 4)
+"""Batches that a model is traced at. Batch 1 would not do: its unit dimension is treated specially."""
+
+
+def affine_program(low: Program, high: Program) -> Program:
+    """`low` with the slopes that make it `high` at the batch of `high`.
+
+    Both must hold the same instructions; every size must change by a whole number a sample. A float constant that
+    changes with the batch (one over the number of elements, say) loses its value. Raises BatchError naming the first
+    instruction that does not fit.
+    """
+    if len(low.instructions) != len(high.instructions) or low.outputs != high.outputs:
+        raise BatchError(
+            f"program '{low.name}' has {len(low.instructions)} instructions at batch {low.batch} and"
+            f" {len(high.instructions)} at batch {high.batch}; a model whose graph depends on the batch is not supported"
+        )
+    instructions, slopes = [], []
+    for one, other in zip(low.instructions, high.instructions, strict=True):
+        if one.value != other.value and one.dtype.startswith(("f", "bf")):
+            one, other = one.replace(value=None), other.replace(value=None)
+        instructions.append(one)
+        slopes.append(_slope(low, high, one, other))
+    return low.replace(instructions=tuple(instructions), slopes=tuple(slopes))
+
+
+def _slope(low: Program, high: Program, one: Instruction, other: Instruction) -> Instruction:
+    where = f"program '{low.name}', instruction '{one.name}' ({one.opcode})"
+    samples = high.batch - low.batch
+
+    def change(first, second):
+        if first == second or first != first:  # equal, or not a number
+            return 0
+        slope, rest = divmod(second - first, samples)
+        if rest:
+            raise BatchError(
+                f"{where}: a size of {first} at batch {low.batch} and {second} at batch {high.batch} is not an affine"
+                " function of the batch"
+            )
+        return slope
+
+    try:
+        slope = map_sizes(change, one, other)
+    except (ValueError, AttributeError) as error:
+        if isinstance(error, BatchError):
+            raise
+        slope = None
+    if slope is None or map_sizes(lambda *_: 0, one) != map_sizes(lambda *_: 0, other):
+        raise BatchError(
+            f"{where}: it is a different instruction at batch {high.batch}: '{other.name}' ({other.opcode});"
+            " a model whose graph depends on the batch is not supported"
+        )
+    return slope

@@ -1,0 +1,203 @@
+"""Rewrite rules of simplification, by opcode.
+
+A rule takes the graph so far and an instruction whose operands are in it. It returns the index of an instruction that
+already computes the same, a replacement (which is rewritten in turn), or None where it does not apply. Rules follow
+XLA's AlgebraicSimplifier; those that keep no exact bits (division by a constant) are the ones that XLA applies too.
+"""
+
+from collections.abc import Callable
+
+from lib.program.folding import folded_value, is_float
+from lib.program.graph import Graph
+from lib.program.op_kinds import op_classes_by_opcode
+from lib.program.program import Instruction, Window
+from lib.program.reshaping import RESHAPING_RULES
+
+ELEMENTWISE_CLASSES = ("simple", "divide", "transcendental")
+Rule = Callable[[Graph, Instruction], "int | Instruction | None"]
+
+
+def rewritten(graph: Graph, instruction: Instruction) -> int:
+    """Index of the simplest known form of the instruction, which is added if it is new."""
+    while True:
+        outcome = _first_outcome(graph, instruction)
+        if outcome is None:
+            return graph.add(instruction)
+        if isinstance(outcome, int):
+            return outcome
+        instruction = outcome
+
+
+def _first_outcome(graph: Graph, instruction: Instruction) -> int | Instruction | None:
+    for rule in (fold_constant, *RULES.get(instruction.opcode, ()), sink_broadcasts):
+        outcome = rule(graph, instruction)
+        if outcome is not None:
+            return outcome
+    return None
+
+
+def fold_constant(graph: Graph, instruction: Instruction) -> Instruction | None:
+    """An op on small constants is a constant; one value everywhere is a broadcast scalar."""
+    if instruction.opcode == "constant":
+        value = instruction.value
+        if value is None or not instruction.dimensions or len(set(value)) > 1:
+            return None
+        scalar = graph.add(instruction.replace(dimensions=(), layout=(), value=value[:1]))
+        return instruction.replace(opcode="broadcast", operands=(scalar,), value=None)
+    if instruction.opcode == "broadcast" and not graph[instruction.operands[0]].dimensions:
+        return None
+    value = folded_value(instruction, [graph[operand] for operand in instruction.operands])
+    if value is None:
+        return None
+    return Instruction(
+        instruction.name, "constant", instruction.dtype, instruction.dimensions, instruction.layout, value=value
+    )
+
+
+def sink_broadcasts(graph: Graph, instruction: Instruction) -> Instruction | None:
+    """An elementwise op on values that are all broadcast alike is done before the broadcast."""
+    if op_classes_by_opcode()[instruction.opcode] not in ELEMENTWISE_CLASSES or not instruction.dimensions:
+        return None
+    operands = [graph[operand] for operand in instruction.operands]
+    wide = [operand for operand in operands if operand.dimensions]
+    if any(operand.opcode != "broadcast" for operand in wide):
+        return None
+    sources = [graph[operand.operands[0]] for operand in wide]
+    forms = {
+        (source.dimensions, operand.axes) for source, operand in zip(sources, wide, strict=True) if source.dimensions
+    }
+    if len(forms) > 1:
+        return None
+    dimensions, axes = forms.pop() if forms else ((), ())
+    layout = tuple(reversed(range(len(dimensions))))
+    narrow = []
+    for index, operand in zip(instruction.operands, operands, strict=True):
+        source = operand.operands[0] if operand.dimensions else index
+        if operand.dimensions and not graph[source].dimensions and dimensions:
+            source = graph.add(operand.replace(dimensions=dimensions, layout=layout))
+        narrow.append(source)
+    inner = instruction.replace(
+        name=f"{instruction.name}.scalar", dimensions=dimensions, layout=layout, operands=tuple(narrow)
+    )
+    return Instruction(
+        instruction.name, "broadcast", instruction.dtype, instruction.dimensions, instruction.layout,
+        (rewritten(graph, inner),), axes=axes,
+    )  # fmt: skip
+
+
+def drop_same_type(graph: Graph, instruction: Instruction) -> int | None:
+    """A convert to the type that the operand has."""
+    operand = instruction.operands[0]
+    return operand if graph[operand].dtype == instruction.dtype else None
+
+
+def neutral_element(graph: Graph, instruction: Instruction) -> int | None:
+    """x + 0, x - 0, x * 1, x / 1."""
+    left, right = instruction.operands
+    neutral = 0.0 if instruction.opcode in ("add", "subtract") else 1.0
+    if graph.scalar(right) == neutral:
+        return left
+    if instruction.opcode in ("add", "multiply") and graph.scalar(left) == neutral:
+        return right
+    return None
+
+
+def divide_by_constant(graph: Graph, instruction: Instruction) -> Instruction | None:
+    """x / c is x * (1 / c)."""
+    left, right = instruction.operands
+    value = graph.scalar(right)
+    if value is None or value == 0 or not is_float(instruction.dtype):
+        return None
+    return instruction.replace(opcode="multiply", operands=(left, graph.filled(graph[right], 1 / value)))
+
+
+def simple_power(graph: Graph, instruction: Instruction) -> int | Instruction | None:
+    """x ** 1, x ** 2, x ** 0.5, x ** -0.5."""
+    base, exponent = instruction.operands
+    match graph.scalar(exponent):
+        case 1.0:
+            return base
+        case 2.0:
+            return instruction.replace(opcode="multiply", operands=(base, base))
+        case 0.5:
+            return instruction.replace(opcode="sqrt", operands=(base,))
+        case -0.5:
+            return instruction.replace(opcode="rsqrt", operands=(base,))
+    return None
+
+
+def decided_select(graph: Graph, instruction: Instruction) -> int | None:
+    """A select whose condition is known, or whose choices are the same."""
+    condition, yes, no = instruction.operands
+    known = graph.scalar(condition)
+    if yes == no:
+        return yes
+    return None if known is None else (yes if known else no)
+
+
+def double_negation(graph: Graph, instruction: Instruction) -> int | None:
+    """-(-x), not(not(x))."""
+    operand = graph[instruction.operands[0]]
+    return operand.operands[0] if operand.opcode == instruction.opcode else None
+
+
+def reduce_one_value(graph: Graph, instruction: Instruction) -> int | None:
+    """The sum of n equal known values v is n * v."""
+    value, start = (graph.scalar(operand) for operand in instruction.operands)
+    if instruction.reducer != "add" or value is None or start is None:
+        return None
+    count = graph[instruction.operands[0]].elements // instruction.elements
+    return graph.filled(instruction, value * count + start)
+
+
+def pad_into_window(graph: Graph, instruction: Instruction) -> Instruction | None:
+    """Zeros that are padded around (or, interior, between) the pixels that a convolution reads are its own padding."""
+    index, kernel = instruction.operands
+    if index not in graph.foldable_pads or graph.scalar(graph[index].operands[1]) != 0.0:
+        return None
+    pad, window, numbers = graph[index], instruction.window, instruction.convolution
+    window = _padded_window(window, pad, numbers.input_spatial)
+    kept = (numbers.input_batch, numbers.input_feature)
+    if window is None or any(pad.padding_low[d] or pad.padding_high[d] or pad.padding_interior[d] for d in kept):
+        return None
+    return instruction.replace(operands=(pad.operands[0], kernel), window=window)
+
+
+def _padded_window(window: Window, pad: Instruction, spatial: tuple[int, ...]) -> Window | None:
+    low, high, dilation = list(window.padding_low), list(window.padding_high), list(window.base_dilation)
+    for position, dimension in enumerate(spatial):
+        interior = pad.padding_interior[dimension]
+        edges = (pad.padding_low[dimension], pad.padding_high[dimension])
+        # Padding before and after dilation do not compose where both insert zeros between pixels.
+        if dilation[position] != 1 and (interior or any(edges)):
+            return None
+        low[position] += edges[0]
+        high[position] += edges[1]
+        dilation[position] = dilation[position] * (interior + 1)
+    return Window(
+        window.size, window.stride, tuple(low), tuple(high), window.window_dilation, tuple(dilation), window.reversal
+    )
+
+
+def window_of_one(graph: Graph, instruction: Instruction) -> int | None:
+    """A reduce-window over windows of one element, none of it padding, that moves by one."""
+    window, operand = instruction.window, instruction.operands[0]
+    plain = all(extent == 1 for extent in (*window.size, *window.stride, *window.base_dilation))
+    return operand if plain and not any((*window.padding_low, *window.padding_high)) else None
+
+
+RULES: dict[str, tuple[Rule, ...]] = {
+    **RESHAPING_RULES,
+    "convert": (drop_same_type,),
+    "add": (neutral_element,),
+    "subtract": (neutral_element,),
+    "multiply": (neutral_element,),
+    "divide": (neutral_element, divide_by_constant),
+    "power": (simple_power,),
+    "select": (decided_select,),
+    "negate": (double_negation,),
+    "not": (double_negation,),
+    "reduce": (*RESHAPING_RULES["reduce"], reduce_one_value),
+    "convolution": (pad_into_window,),
+    "reduce-window": (window_of_one,),
+}

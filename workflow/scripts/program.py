@@ -1,0 +1,23 @@
+"""Rule `program`: a workload's tensor program, simplified, for every batch."""
+
+from pathlib import Path
+
+from lib.frontends import trace
+from lib.job import Job
+from lib.program.program_table import program_to_arrays
+from lib.program.simplify import simplify
+from schemas.program_artifact import ProgramArtifact
+
+job = Job(snakemake)
+spec = job.spec
+if spec["source"]["kind"] == "hlo":
+    spec = {**spec, "source": {"kind": "hlo", "name": str(Path(job.input.hlo).resolve())}}
+program = simplify(trace(spec, Path.cwd()), spec["sizing"]).with_batch(spec["batch"])
+ProgramArtifact.write(
+    job.folder,
+    id=spec["id"],
+    origin="none",
+    code=job.code,
+    spec=job.spec,
+    contents={"program.npz": program_to_arrays(program)},
+)

@@ -1,0 +1,36 @@
+"""Examples of own builders. A workload `builder: "workflow.studies.builders:small_mlp"` calls the function with the
+entry's `arguments`; it returns a Keras model whose first dimension is the batch."""
+
+import keras
+from keras import layers
+
+
+def small_convolution_network(width: int = 16, blocks: int = 2, input_shape: tuple = (32, 32, 3)) -> keras.Model:
+    """Blocks of convolution, batch normalisation and ReLU, each at half the resolution and twice the channels."""
+    image = x = keras.Input(input_shape)
+    for block in range(blocks):
+        x = layers.Conv2D(width * 2**block, 3, strides=2, padding="same", use_bias=False)(x)
+        x = layers.BatchNormalization()(x)
+        x = layers.ReLU()(x)
+    x = layers.GlobalAveragePooling2D()(x)
+    return keras.Model(image, layers.Dense(10, activation="softmax")(x))
+
+
+def small_mlp(width: int = 256, layers: int = 3, input_shape: tuple = (256,)) -> keras.Model:
+    """Dense layers of one width with ReLU, and ten outputs."""
+    vector = x = keras.Input(input_shape)
+    for _ in range(layers):
+        x = keras.layers.Dense(width, activation="relu")(x)
+    return keras.Model(vector, keras.layers.Dense(10)(x))
+
+
+def transformer_encoder(layers: int = 2, width: int = 256, heads: int = 4, length: int = 128) -> keras.Model:
+    """BERT's encoder (Devlin et al. 2018, section 3) on embedded tokens: self-attention and a feed-forward network of
+    four times the width, each followed by a residual connection and layer normalisation."""
+    tokens = x = keras.Input((length, width))
+    for _ in range(layers):
+        attended = keras.layers.MultiHeadAttention(heads, width // heads)(x, x)
+        x = keras.layers.LayerNormalization()(x + attended)
+        hidden = keras.layers.Dense(4 * width, activation="gelu")(x)
+        x = keras.layers.LayerNormalization()(x + keras.layers.Dense(width)(hidden))
+    return keras.Model(tokens, x)
