@@ -3,29 +3,12 @@
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import Any
 
 from lib.hardware.datapath import ELEMENT_BYTES
+from schemas.search import FULL_SPACE
 
-PARAMETERS = (
-    "pes_x",
-    "pes_y",
-    "systolic_rows",
-    "systolic_columns",
-    "vector_multiplier",
-    "l1_config",
-    "l1_input_bytes",
-    "l1_weight_bytes",
-    "l1_output_bytes",
-    "l2_config",
-    "l2_input_multiplier",
-    "l2_weight_multiplier",
-    "l2_output_multiplier",
-    "global_buffer_bytes",
-    "dram_channels",
-    "native_batch",
-)
+PARAMETERS = tuple(FULL_SPACE)
 """FAST table 3, in its order."""
 CONFIGS = ("l1_config", "l2_config")
 """Parameters whose values are names; all others are integers."""
@@ -59,16 +42,12 @@ class Space:
 def space_from_spec(spec: Mapping[str, list]) -> Space:
     """The space of a resolved search entry (`space:`, parameter to allowed values).
 
-    Raises ValueError naming a missing or unknown parameter or one without values.
+    Raises ValueError where parameters are missing, unknown or without values.
     """
-    for name in spec:
-        if name not in PARAMETERS:
-            near = get_close_matches(name, PARAMETERS, n=1)
-            hint = f"; did you mean {near[0]}?" if near else ""
-            raise ValueError(f"space.{name}: unknown parameter{hint} known: {', '.join(PARAMETERS)}")
-    for name in PARAMETERS:
-        if not spec.get(name):
-            raise ValueError(f"space.{name}: no allowed values")
+    empty = [name for name, allowed in spec.items() if not allowed]
+    missing, unknown = sorted(set(PARAMETERS) - set(spec)), sorted(set(spec) - set(PARAMETERS))
+    if missing or unknown or empty:
+        raise ValueError(f"space: missing {missing}, unknown {unknown}, without values {empty}")
     return Space({name: tuple(spec[name]) for name in PARAMETERS})
 
 

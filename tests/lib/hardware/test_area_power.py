@@ -38,10 +38,10 @@ def test_public_power_of_tpu_v3_by_hand():
 def test_l2_private_and_shared_by_hand():
     private = chip_power(FAST_LARGE | {"l2_config": "private", "l2_input_multiplier": 2}, "public").l2
     shared = chip_power(FAST_LARGE | {"l2_config": "shared", "l2_input_multiplier": 2}, "public").l2
-    # L2: 8, 2, 2 KiB; traffic 64, 64, 128 B a cycle. Shared: every access goes to 12 KiB.
-    by_size = 64 / 8 * 1 + 64 / 8 * 0.25**0.129 + 128 / 8 * 0.25**0.129
+    # L1 2, 4, 2 KiB, so L2 4, 4, 2 KiB; traffic 64, 64, 128 B a cycle. Shared: every access goes to 10 KiB.
+    by_size = 64 / 8 * 0.5**0.129 + 64 / 8 * 0.5**0.129 + 128 / 8 * 0.25**0.129
     assert private == pytest.approx(64 * 1e9 * 7.5e-12 * by_size)
-    assert shared == pytest.approx(64 * 1e9 * 7.5e-12 * 32 * 1.5**0.129)
+    assert shared == pytest.approx(64 * 1e9 * 7.5e-12 * 32 * 1.25**0.129)
     assert shared > private
 
 
