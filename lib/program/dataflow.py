@@ -1,0 +1,130 @@
+"""Who reads what in a program, looking through the instructions that cost nothing."""
+
+from typing import NamedTuple
+
+from lib.program.op_kinds import op_classes_by_opcode
+from lib.program.program import LARGEST_VALUE, Instruction, Program
+
+MATRIX, REDUCTION, WINDOW = "matrix", "reduction", "window"
+HERO_CLASSES = (MATRIX, REDUCTION, WINDOW)
+"""Classes of the ops of which a kernel has at most one: convolution, dot; reduce; reduce-window."""
+ELEMENTWISE_CLASSES = ("simple", "divide", "transcendental")
+REARRANGING = ("transpose", "copy", "reverse")
+"""Movement ops whose result has the elements of their operand in another order."""
+
+
+class UnsupportedInstruction(ValueError):
+    """An instruction that no kernel can represent."""
+
+
+class Operand(NamedTuple):
+    """What a non-free instruction reads at one operand position."""
+
+    position: int
+    path: tuple[int, ...]
+    """Free instructions between the reader and `view`, the nearest to the reader first; without `view`."""
+    view: int
+    """The instruction whose dimensions the operand has: `source`, or a non-degenerate reshape of it."""
+    source: int
+    """The parameter, large constant or non-free instruction that holds the data."""
+
+
+class Use(NamedTuple):
+    """One place where an instruction is read."""
+
+    reader: int
+    operand: Operand
+
+
+class Dataflow:
+    """The program without its free instructions.
+
+    `free[i]`: bool, a parameter, constant, iota, broadcast, reshape or bitcast. `live[i]`: bool, an output depends on
+    it. `operands[i]`: tuple of Operand of a live non-free instruction (small constants and iotas are no operands).
+    `uses[i]`: list of Use by non-free instructions. `materialised[i]`: bool, a program output or read through a
+    non-degenerate reshape, so its result must be an array in memory.
+
+    Raises UnsupportedInstruction for an opcode that is not in the table of op kinds.
+    """
+
+    def __init__(self, program: Program):
+        self.program = program
+        self.instructions = program.instructions
+        classes = op_classes_by_opcode()
+        for instruction in self.instructions:
+            if instruction.opcode not in classes:
+                raise UnsupportedInstruction(
+                    f"{describe(instruction)}: its opcode is not in schemas/presets/op_kinds.yaml, so no kernel has it"
+                )
+        self.op_class = [classes[instruction.opcode] for instruction in self.instructions]
+        self.free = [cls == "free" for cls in self.op_class]
+        self.live = self._live()
+        count = len(self.instructions)
+        self.operands: list[tuple[Operand, ...]] = [()] * count
+        self.uses: list[list[Use]] = [[] for _ in range(count)]
+        self.materialised = [False] * count
+        for output in program.outputs:
+            self.materialised[self._walk(0, output).source] = True
+        for index in range(count):
+            if self.live[index] and not self.free[index]:
+                self._connect(index)
+
+    def is_hero(self, index: int) -> bool:
+        """Whether the instruction is one of which a kernel has at most one."""
+        return self.op_class[index] in HERO_CLASSES
+
+    def is_elementwise(self, index: int) -> bool:
+        """Whether each element of the result needs one element of each operand."""
+        return self.op_class[index] in ELEMENTWISE_CLASSES
+
+    def _live(self) -> list[bool]:
+        live = [False] * len(self.instructions)
+        for output in self.program.outputs:
+            live[output] = True
+        for index in range(len(self.instructions) - 1, -1, -1):
+            if live[index]:
+                for operand in self.instructions[index].operands:
+                    live[operand] = True
+        return live
+
+    def _connect(self, index: int) -> None:
+        operands = []
+        for position, first in enumerate(self.instructions[index].operands):
+            operand = self._walk(position, first)
+            source = self.instructions[operand.source]
+            if source.opcode == "iota" or (source.opcode == "constant" and source.elements <= LARGEST_VALUE):
+                continue
+            operands.append(operand)
+            self.uses[operand.source].append(Use(index, operand))
+            if operand.view != operand.source:
+                self.materialised[operand.source] = True
+        self.operands[index] = tuple(operands)
+
+    def _walk(self, position: int, first: int) -> Operand:
+        path: list[int] = []
+        view = -1
+        current = first
+        while self.free[current] and self.instructions[current].operands:
+            below = self.instructions[current].operands[0]
+            if view < 0 and self._reshapes(current, below):
+                view = current
+            if view < 0:
+                path.append(current)
+            current = below
+        return Operand(position, tuple(path), view if view >= 0 else current, current)
+
+    def _reshapes(self, index: int, operand: int) -> bool:
+        """Whether a free instruction merges or splits dimensions, rather than adding or dropping extents of 1."""
+        if self.instructions[index].opcode == "broadcast":
+            return False
+        return _extents(self.instructions[index]) != _extents(self.instructions[operand])
+
+
+def describe(instruction: Instruction) -> str:
+    """Name, opcode and shape for messages."""
+    shape = ",".join(map(str, instruction.dimensions))
+    return f"instruction '{instruction.name}' ({instruction.opcode}, {instruction.dtype}[{shape}])"
+
+
+def _extents(instruction: Instruction) -> list[int]:
+    return [extent for extent in instruction.dimensions if extent > 1]
