@@ -1,12 +1,14 @@
 """Hand-made shards for tests: runtimes in microseconds that can be checked with pencil and paper."""
 
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 
 from lib.dataset.shards import Shard
 from lib.hardware.datapath import datapath_from_spec
-from lib.program.kernels import KERNEL_CLASSES, Kernels, take
-from schemas.dataset_artifact import ANALYTICAL_PARTS, TILE_COLUMNS
+from lib.program.kernels import KERNEL_CLASSES, Kernels, kernels_to_arrays, take
+from schemas.dataset_artifact import ANALYTICAL_PARTS, TILE_COLUMNS, DatasetArtifact
 from tests.kernel_examples import example_kernels
 
 DATAPATH_SPEC = {
@@ -59,3 +61,21 @@ def hand_made_shard(
     runs = times > 0
     configurations = pd.DataFrame({"configuration": np.int32(0), "kernel": number[runs], "executions": times[runs]})
     return Shard(kernels, table, rows, configurations, workload, hardware, datapath_from_spec(DATAPATH_SPEC), task)
+
+
+def write_shard(folder: Path, shard: Shard, *, dataset: str = "default") -> Path:
+    """Write the shard as an artifact; returns the path of its manifest."""
+    spec = {
+        "dataset": dataset,
+        "task": shard.task,
+        "hardware": {"id": shard.hardware, "datapath": DATAPATH_SPEC},
+        "workload": shard.workload,
+    }
+    contents = {
+        "kernels.npz": kernels_to_arrays(shard.kernels),
+        "kernels.parquet": shard.table,
+        "rows.parquet": shard.rows,
+        "configurations.parquet": shard.configurations,
+    }
+    DatasetArtifact.write(folder, id=folder.name, origin="simulated", code="", spec=spec, contents=contents)
+    return folder / "manifest.json"

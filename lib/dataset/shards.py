@@ -1,6 +1,6 @@
 """Reading datasets: shards, what they share, and all of them as one corpus."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -81,24 +81,22 @@ def load_shards(
     *,
     dataset: str | None = None,
     task: str | None = None,
-    workloads: Iterable[str] | None = None,
-    hardware: Iterable[str] | None = None,
+    workloads: Collection[str] | None = None,
+    hardware: Collection[str] | None = None,
 ) -> list[Shard]:
     """Read dataset artifacts (folders or manifests), in the order given.
 
     Where `dataset`, `task`, `workloads` or `hardware` are given, only shards of these are read; others are
     skipped by their manifests alone. Raises ArtifactError for a damaged one.
     """
-    workload_set = None if workloads is None else frozenset(workloads)
-    hardware_set = None if hardware is None else frozenset(hardware)
     shards = []
     for path in paths:
         spec = DatasetArtifact.read_manifest(_folder(path)).spec
         wanted = (
             (dataset is None or spec["dataset"] == dataset)
             and (task is None or spec["task"] == task)
-            and (workload_set is None or spec["workload"] in workload_set)
-            and (hardware_set is None or spec["hardware"]["id"] in hardware_set)
+            and (workloads is None or spec["workload"] in workloads)
+            and (hardware is None or spec["hardware"]["id"] in hardware)
         )
         if wanted:
             shards.append(shard_of(DatasetArtifact.read(path)))

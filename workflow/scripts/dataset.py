@@ -6,12 +6,13 @@ from lib.dataset.seeds import shard_seed
 from lib.dataset.tasks import default_kernels, fusion_shard, tile_shard
 from lib.hardware.datapath import datapath_from_spec
 from lib.job import Job
+from lib.program.program_table import program_from_arrays
 from schemas.dataset_artifact import DatasetArtifact
 from schemas.program_artifact import ProgramArtifact
 
 job = Job(snakemake)
 spec = job.spec
-program = ProgramArtifact.read(job.input.program).program.with_batch(spec["batch"])
+program = program_from_arrays(ProgramArtifact.read(job.input.program)["program.npz"]).with_batch(spec["batch"])
 datapath = datapath_from_spec(spec["hardware"]["datapath"])
 seed = shard_seed(spec["seed"], spec["workload"])
 label, analytical = Simulator(), Analytical()

@@ -3,34 +3,16 @@
 import numpy as np
 import pytest
 
-from lib.dataset.shards import Shard, fingerprints, join_shards, load_shards, remove_shared
-from lib.program.kernels import kernels_to_arrays, take
+from lib.dataset.shards import fingerprints, join_shards, load_shards, remove_shared
+from lib.program.kernels import take
 from schemas.artifact import ArtifactError
-from schemas.dataset_artifact import DatasetArtifact
 from tests.kernel_examples import example_kernels
-from tests.shard_examples import DATAPATH_SPEC, hand_made_shard
-
-
-def write(folder, shard: Shard):
-    spec = {
-        "dataset": "default",
-        "task": shard.task,
-        "hardware": {"id": shard.hardware, "datapath": DATAPATH_SPEC},
-        "workload": shard.workload,
-    }
-    contents = {
-        "kernels.npz": kernels_to_arrays(shard.kernels),
-        "kernels.parquet": shard.table,
-        "rows.parquet": shard.rows,
-        "configurations.parquet": shard.configurations,
-    }
-    DatasetArtifact.write(folder, id="x", origin="simulated", code="", spec=spec, contents=contents)
-    return folder / "manifest.json"
+from tests.shard_examples import hand_made_shard, write_shard
 
 
 def test_a_shard_comes_back_as_it_was(tmp_path):
     shard = hand_made_shard([[1, 2, 3], [4, 5]], [[1, 1, 1], [2, 2]], executions=[2, 0])
-    (read,) = load_shards([write(tmp_path / "a", shard)])
+    (read,) = load_shards([write_shard(tmp_path / "a", shard)])
     for name in ("table", "rows", "configurations"):
         assert getattr(read, name).equals(getattr(shard, name))
     assert read.kernels.fingerprint == shard.kernels.fingerprint
@@ -41,7 +23,7 @@ def test_a_shard_comes_back_as_it_was(tmp_path):
 
 def test_shards_are_chosen_by_their_manifests(tmp_path):
     paths = [
-        write(tmp_path / f"{workload}-{hardware}-{task}", hand_made_shard(
+        write_shard(tmp_path / f"{workload}-{hardware}-{task}", hand_made_shard(
             [[1, 2]], [[1, 2]], workload=workload, hardware=hardware, task=task,
         ))
         for workload in ("a", "b") for hardware in ("x", "y") for task in ("tile", "fusion")

@@ -1,0 +1,30 @@
+"""Which shards are scored."""
+
+import pytest
+
+from lib.evaluation.selection import held_out_shards
+from tests.shard_examples import hand_made_shard, write_shard
+
+SPLIT = {"default": {"train": ["a"], "validation": [], "test": ["b"]}}
+
+
+def entry(id, task, dataset="default"):
+    return {"id": id, "task": task, "dataset": dataset, "seeds": [1]}
+
+
+def test_only_test_programs_of_the_models_tasks(tmp_path):
+    paths = [
+        write_shard(tmp_path / f"{dataset}-{task}-{workload}", hand_made_shard(
+            [[1, 2]], [[1, 2]], workload=workload, task=task,
+        ), dataset=dataset)
+        for dataset in ("default", "other") for task in ("tile", "fusion") for workload in ("a", "b")
+    ]  # fmt: skip
+    shards = held_out_shards(paths, [entry("x", "tile"), entry("y", "tile")], SPLIT)
+    assert [(s.workload, s.task) for s in shards] == [("b", "tile")]
+    shards = held_out_shards(paths, [entry("x", "tile"), entry("y", "fusion")], SPLIT)
+    assert [(s.workload, s.task) for s in shards] == [("b", "tile"), ("b", "fusion")]
+
+
+def test_models_of_one_task_share_a_dataset():
+    with pytest.raises(ValueError, match=r"'x' and 'y'.*'default' and 'other'"):
+        held_out_shards([], [entry("x", "tile"), entry("y", "tile", "other")], SPLIT)
