@@ -100,9 +100,7 @@ def examples_of_rows(
     )  # fmt: skip
 
 
-def _examples(
-    kernels, datapaths, shard, rows_per_kernel, tile, parts, analytical, runtime_s, executions
-) -> Examples:
+def _examples(kernels, datapaths, shard, rows_per_kernel, tile, parts, analytical, runtime_s, executions) -> Examples:
     limits = np.stack([hardware_limits(datapath) for datapath in datapaths])[shard]
     hardware = np.stack([hardware_features(datapath) for datapath in datapaths])[shard]
     nodes = node_table(kernels)

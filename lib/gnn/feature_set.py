@@ -155,7 +155,9 @@ def check_feature_set(trained: FeatureSet, offered: FeatureSet) -> None:
         if before != now:
             missing = [name for name in before if name not in now]
             new = [name for name in now if name not in before]
-            differences.append(f"{group}: missing {missing}, new {new}" if missing or new else f"{group}: another order")
+            differences.append(
+                f"{group}: missing {missing}, new {new}" if missing or new else f"{group}: another order"
+            )
     raise FeatureSetError(
         "this model was trained on another feature set (" + "; ".join(differences) + "); train it again"
     )

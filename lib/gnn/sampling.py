@@ -24,7 +24,14 @@ class Sampler:
     """
 
     def __init__(
-        self, family: np.ndarray, row_offset: np.ndarray, rng: np.random.Generator, *, kernels: int, rows: int, least_rows: int
+        self,
+        family: np.ndarray,
+        row_offset: np.ndarray,
+        rng: np.random.Generator,
+        *,
+        kernels: int,
+        rows: int,
+        least_rows: int,
     ):
         usable = np.flatnonzero(np.diff(row_offset) >= least_rows)
         if not len(usable):

@@ -5,7 +5,14 @@ from numba import njit
 
 from lib.gnn.feature_set import HARDWARE_FEATURES, KERNEL_FEATURES, NODE_FEATURES, WORK_CLASSES
 from lib.gnn.node_table import NodeTable, fill_of
-from lib.hardware.datapath import Datapath
+from lib.hardware.datapath import (
+    Datapath,
+    double_buffered_bytes,
+    peak_flops_per_s,
+    processing_elements,
+    ridge_flops_per_byte,
+    vector_lanes_of_core,
+)
 from lib.program.kernels import (
     INPUT,
     KERNEL_CLASSES,
@@ -32,7 +39,14 @@ def node_features(kernels: Kernels, nodes: NodeTable, kernel_limits: np.ndarray)
     """float32[N, len(NODE_FEATURES)]; `kernel_limits` int64[k, ...] as from :func:`hardware_limits`."""
     out = np.zeros((len(nodes.op_kind), len(NODE_FEATURES)), np.float32)
     _fill_node_features(
-        out, nodes, kernels.loops, kernels.loop_kind, kernels.base_dilation, kernels.edge_offset, kernels.edge, kernel_limits
+        out,
+        nodes,
+        kernels.loops,
+        kernels.loop_kind,
+        kernels.base_dilation,
+        kernels.edge_offset,
+        kernels.edge,
+        kernel_limits,
     )
     return out
 
@@ -81,7 +95,11 @@ def kernel_features(kernels: Kernels, nodes: NodeTable) -> np.ndarray:
     role_bytes = np.zeros((count, 3))
     _sum_work(by_class, nodes, kernels.loops)
     _sum_bytes(
-        role_bytes, kernels.operand_offset, kernels.operand_role, kernels.operand_elements, kernels.operand_element_bytes
+        role_bytes,
+        kernels.operand_offset,
+        kernels.operand_role,
+        kernels.operand_elements,
+        kernels.operand_element_bytes,
     )
     window = np.stack([kernels.loop_kind[:, slot] == WINDOW for slot in (KERNEL_H, KERNEL_W)], axis=1)
     columns = [
@@ -122,15 +140,13 @@ def _sum_bytes(role_bytes, operand_offset, operand_role, operand_elements, opera
 
 def hardware_features(datapath: Datapath) -> np.ndarray:
     """float32[len(HARDWARE_FEATURES)], of one core's share of the chip."""
-    pes = datapath.pes_x * datapath.pes_y
     l1_bytes = datapath.l1_input_bytes + datapath.l1_weight_bytes + datapath.l1_output_bytes
     multipliers = datapath.l2_input_multiplier + datapath.l2_weight_multiplier + datapath.l2_output_multiplier
-    peak_flops = 2.0 * datapath.clock_hz * pes * datapath.systolic_rows * datapath.systolic_columns
-    peak_vector = datapath.clock_hz * pes * datapath.vector_lanes
+    peak_vector = datapath.clock_hz * vector_lanes_of_core(datapath)
     values = {
         "clock_hz": np.log2(datapath.clock_hz),
         "cores": np.log2(datapath.cores),
-        "pes": np.log2(pes),
+        "pes": np.log2(processing_elements(datapath)),
         "systolic_rows": np.log2(datapath.systolic_rows),
         "systolic_columns": np.log2(datapath.systolic_columns),
         "vector_lanes": np.log2(datapath.vector_lanes),
@@ -146,24 +162,15 @@ def hardware_features(datapath: Datapath) -> np.ndarray:
         "register_sublanes": np.log2(datapath.register_sublanes),
         "register_lanes": np.log2(datapath.register_lanes),
         "native_batch": np.log2(datapath.native_batch),
-        "peak_flops_per_s": np.log2(peak_flops),
+        "peak_flops_per_s": np.log2(peak_flops_per_s(datapath)),
         "peak_vector_ops_per_s": np.log2(peak_vector),
-        "flops_per_dram_byte": np.log2(peak_flops / datapath.dram_bytes_per_s),
+        "flops_per_dram_byte": np.log2(ridge_flops_per_byte(datapath)),
     }
     return np.array([values[name] for name in HARDWARE_FEATURES], np.float32)
 
 
 def hardware_limits(datapath: Datapath) -> np.ndarray:
-    """int64[5]: register lanes and sublanes, systolic rows and columns, bytes of the outermost buffer."""
-    l1_bytes = datapath.l1_input_bytes + datapath.l1_weight_bytes + datapath.l1_output_bytes
-    buffer_bytes = datapath.global_buffer_bytes or l1_bytes
-    return np.array(
-        [
-            datapath.register_lanes,
-            datapath.register_sublanes,
-            datapath.systolic_rows,
-            datapath.systolic_columns,
-            buffer_bytes,
-        ],
-        np.int64,
-    )
+    """int64[5]: register lanes and sublanes, systolic rows and columns, bytes that one set of tiles may take."""
+    tile_bytes = double_buffered_bytes(datapath)[0]
+    sides = (datapath.register_lanes, datapath.register_sublanes, datapath.systolic_rows, datapath.systolic_columns)
+    return np.array([*sides, tile_bytes], np.int64)

@@ -13,7 +13,9 @@ from lib.program.op_kinds import OP_CLASSES
 from lib.schedule.footprint import iterations, node_extent, tile_elements
 from lib.schedule.loops import LOOP_ORDERS
 
-WITH_LOOP_ORDER = np.array([name in ("convolution", "depthwise-convolution", "dot", "window") for name in KERNEL_CLASSES])
+WITH_LOOP_ORDER = np.array(
+    [name in ("convolution", "depthwise-convolution", "dot", "window") for name in KERNEL_CLASSES]
+)
 """bool[kernel classes]: classes whose loops run in the first of LOOP_ORDERS; the others run 0 to 7."""
 DEFAULT_NEST = LOOP_ORDERS[0]
 MATRIX = OP_CLASSES.index("matrix")
@@ -132,7 +134,7 @@ def _fill_tile_features(out, kernels, row_kernel, tile):
         for role in range(3):
             row[26 + role] = np.log2(1.0 + tile_bytes[role])
             row[30 + role] = np.log2(1.0 + moved[role])
-        row[29] = np.log2(1.0 + 2.0 * tile_bytes.sum() / buffer_bytes)
+        row[29] = np.log2(1.0 + tile_bytes.sum() / buffer_bytes)
         row[33] = np.log2((1.0 + moved.sum()) / (1.0 + whole))
         row[34] = row[35] = 1.0
         if work[MATRIX] > 0.0:
@@ -181,5 +183,3 @@ def _fill_node_tile_features(out, kernels, row_kernel, tile):
             row[14] = np.log2(1.0 + padded * nodes.element_bytes[n] * loads) if nodes.role[n] <= OUTPUT else 0.0
             row[15] = np.log2(1.0 + run * nodes.element_bytes[n])
             pair += 1
-
-

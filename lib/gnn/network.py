@@ -1,0 +1,152 @@
+"""The network: node embeddings, graph layers, late or middle join of the tile, head."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from lib.gnn.backend import keras, seeded_uniform, tf
+from lib.gnn.batching import Batch, Inputs
+from lib.gnn.layers import ColumnWiseReduction, GraphSageBlock, NodeBlock
+
+OP_EMBEDDING = 16
+HEAD = (128, 64)
+"""Units of the head's two layers before the last."""
+GRAPH_NETWORKS = {"graphsage": GraphSageBlock, "none": NodeBlock}
+
+
+class NetworkShape(NamedTuple):
+    """What decides the network's weights, besides the seed."""
+
+    graph_network: str
+    """"graphsage", or "none": the same without message passing."""
+    layers: int
+    width: int
+    inputs: Inputs
+    op_kinds: int
+    node: int
+    """Node features."""
+    kernel: int
+    """Kernel and hardware features."""
+    row: int
+    """Tile and analytical features."""
+    node_tile: int
+    """Features of a node under a tile."""
+
+
+class Network(keras.Model):
+    """Scores rows of kernels: float32[r] from a :class:`Batch`.
+
+    The graph part sees only what is known without a tile, so it runs once a kernel however many tiles
+    are asked for.
+
+    *Late join* (`inputs.node_tile` false): node embeddings are reduced to a kernel embedding; the head's
+    first layer is split, so that its kernel part is computed once a kernel and its tile part once a row.
+
+    *Middle join*: node embeddings are joined to the features of the node under the tile, pass one more
+    node layer and are reduced to an embedding a row. That layer is split in the same way.
+
+    Features of kernel, hardware and row go straight to the head, past the graph layers.
+    """
+
+    def __init__(self, shape: NetworkShape, seed: int):
+        super().__init__(name="network")
+        if shape.graph_network not in GRAPH_NETWORKS:
+            raise ValueError(f"graph network {shape.graph_network!r} is none of {sorted(GRAPH_NETWORKS)}")
+        seeds = iter(np.random.default_rng(seed).integers(2**31 - 8, size=16 + shape.layers).tolist())
+
+        def dense(units: int, name: str, activation: str | None = None, bias: bool = True):
+            return keras.layers.Dense(
+                units, activation=activation, use_bias=bias, kernel_initializer=seeded_uniform(next(seeds)), name=name
+            )
+
+        self._inputs = shape.inputs
+        self._embedding = keras.layers.Embedding(
+            shape.op_kinds, OP_EMBEDDING, embeddings_initializer=seeded_uniform(next(seeds)), name="op_kind"
+        )
+        self._node = dense(shape.width, "node", "relu")
+        block = GRAPH_NETWORKS[shape.graph_network]
+        self._graph = [block(shape.width, next(seeds), name=f"graph_{i}") for i in range(shape.layers)]
+        self._reduce = ColumnWiseReduction(name="reduce")
+        if shape.inputs.node_tile:
+            self._join_node = dense(shape.width, "join_node")
+            self._join_tile = dense(shape.width, "join_tile", bias=False)
+        self._head_embedding = dense(HEAD[0], "head_embedding", bias=False)
+        self._head_kernel = dense(HEAD[0], "head_kernel")
+        self._reads_row = shape.row > 0
+        if self._reads_row:
+            self._head_row = dense(HEAD[0], "head_row", bias=False)
+        self._head = dense(HEAD[1], "head", "relu")
+        self._score = dense(1, "score")
+
+    def call(self, batch: Batch):
+        """Scores of the batch's rows, float32[r]."""
+        x = self._node(tf.concat([self._embedding(batch.op_kind), batch.node], axis=1))
+        for layer in self._graph:
+            x = layer((x, batch.edge))
+        kernel = self._head_kernel(batch.kernel)
+        if self._inputs.node_tile:
+            joined = tf.gather(self._join_node(x), batch.pair_node) + self._join_tile(batch.pair)
+            embedding = self._reduce((tf.nn.relu(joined), batch.pair_row))
+            hidden = self._head_embedding(embedding) + tf.gather(kernel, batch.row_kernel)
+        else:
+            embedding = self._head_embedding(self._reduce((x, batch.node_kernel)))
+            hidden = tf.gather(embedding + kernel, batch.row_kernel)
+        if self._reads_row:
+            hidden += self._head_row(batch.row)
+        return self._score(self._head(tf.nn.relu(hidden)))[:, 0]
+
+
+def batch_signature(shape: NetworkShape) -> Batch:
+    """TensorSpecs of a batch with every count left open, so that a function of it is traced once."""
+
+    def spec(dtype, *columns: int):
+        return tf.TensorSpec((None, *columns), dtype)
+
+    return Batch(
+        op_kind=spec(tf.int32), node=spec(tf.float32, shape.node), edge=spec(tf.int32, 2), node_kernel=spec(tf.int32),
+        kernel=spec(tf.float32, shape.kernel), row_kernel=spec(tf.int32), row=spec(tf.float32, shape.row),
+        pair_node=spec(tf.int32), pair_row=spec(tf.int32), pair=spec(tf.float32, shape.node_tile),
+    )  # fmt: skip
+
+
+def build_network(shape: NetworkShape, seed: int) -> Network:
+    """A network with its weights made, by calling it once on an empty-looking batch of one node."""
+    network = Network(shape, seed)
+    one = tf.zeros(1, tf.int32)
+    network(
+        Batch(
+            one,
+            tf.zeros((1, shape.node)),
+            tf.zeros((0, 2), tf.int32),
+            one,
+            tf.zeros((1, shape.kernel)),
+            one,
+            tf.zeros((1, shape.row)),
+            one,
+            one,
+            tf.zeros((1, shape.node_tile)),
+        )  # fmt: skip
+    )
+    return network
+
+
+def network_weights(network: Network) -> dict[str, np.ndarray]:
+    """Weights by path within the network."""
+    return {_path(variable): variable.numpy() for variable in network.weights}
+
+
+def set_network_weights(network: Network, weights: dict[str, np.ndarray]) -> None:
+    """Raises ValueError naming the first weight that is missing, unknown or of another shape."""
+    own = {_path(variable): variable for variable in network.weights}
+    if own.keys() != weights.keys():
+        raise ValueError(
+            f"weights: missing {sorted(own.keys() - weights.keys())}, unknown {sorted(weights.keys() - own.keys())}"
+        )
+    for path, variable in own.items():
+        if tuple(variable.shape) != weights[path].shape:
+            raise ValueError(f"weights: {path} has shape {weights[path].shape}, expected {tuple(variable.shape)}")
+        variable.assign(weights[path])
+
+
+def _path(variable) -> str:
+    return variable.path.removeprefix("network/")
