@@ -24,7 +24,9 @@ class FamilySplit(StudyModel):
     def inconsistencies(self) -> list[Problem]:
         """Something must be left to train on."""
         if self.test + self.validation >= 1:
-            return [Problem((), f"test and validation together are {self.test + self.validation:g}; allowed: less than 1")]
+            return [
+                Problem((), f"test and validation together are {self.test + self.validation:g}; allowed: less than 1")
+            ]
         return []
 
 
@@ -44,18 +46,23 @@ class NamedSplit(StudyModel):
 
     def inconsistencies(self) -> list[Problem]:
         """A workload has one place."""
-        problems, place = [], {}
+        problems: list[Problem] = []
+        place: dict[str, str] = {}
         for part, ids in self.parts().items():
             for id in ids:
                 if id in place:
-                    problems.append(Problem((part,), f"'{id}' is in {place[id]} already; allowed: one place a workload"))
+                    problems.append(
+                        Problem((part,), f"'{id}' is in {place[id]} already; allowed: one place a workload")
+                    )
                 place.setdefault(id, part)
         return problems
 
 
 def _split_kind(written: Any) -> str:
     keys = set(written) if isinstance(written, dict) else set(type(written).model_fields) if written else set()
-    names = isinstance(written, dict) and any(isinstance(written.get(key), (list, str)) for key in ("validation", "test"))
+    names = isinstance(written, dict) and any(
+        isinstance(written.get(key), (list, str)) for key in ("validation", "test")
+    )
     return "named" if "by" not in keys and ("train" in keys or names) else "family"
 
 

@@ -52,19 +52,20 @@ class Model(StudyModel):
 
     def inconsistencies(self) -> list[Problem]:
         """Combinations that make no sense, in words."""
-        problems = []
+        problems: list[Problem] = []
         if self.task == "fusion":
+            reason = "and the fusion task has one tile a kernel"
             if self.join == "late":
-                problems.append(Problem(("join",), "got 'late'; allowed: middle (late join scores many tiles of a kernel "
-                                        "on one graph, and the fusion task has one tile a kernel)"))  # fmt: skip
+                text = f"got 'late'; allowed: middle (late join scores many tiles on one graph, {reason})"
+                problems.append(Problem(("join",), text))
             if self.loss in ("pairwise-logistic", "pairwise-hinge"):
-                problems.append(Problem(("loss",), f"got '{self.loss}'; allowed: log-mse (a pairwise loss ranks the tiles "
-                                        "of a kernel, and the fusion task has one tile a kernel)"))  # fmt: skip
+                text = f"got '{self.loss}'; allowed: log-mse (a pairwise loss ranks the tiles of a kernel, {reason})"
+                problems.append(Problem(("loss",), text))
             if self.tiles_per_kernel is not None:
-                problems.append(Problem(("tiles_per_kernel",), "not allowed: the fusion task has one tile a kernel"))
+                problems.append(Problem(("tiles_per_kernel",), f"only for task tile, {reason}"))
         elif self.knowledge == "ratio" and self.loss != "log-mse":
-            problems.append(Problem(("knowledge",), "got 'ratio'; allowed: off, tile, analytical (a pairwise loss has "
-                                    "no target to take the ratio of; or choose loss: log-mse)"))  # fmt: skip
+            remedy = "a pairwise loss has no target to take the ratio of; loss: log-mse has"
+            problems.append(Problem(("knowledge",), f"got 'ratio'; allowed: off, tile, analytical ({remedy})"))
         return problems
 
     def hyperparameters(self) -> dict[str, Any]:

@@ -34,10 +34,7 @@ class Problem:
 
 def got(value: Any) -> str:
     """A value as messages quote it, cut to a readable length."""
-    if isinstance(value, str):
-        text = repr(value)
-    else:
-        text = json.dumps(value, default=str)
+    text = repr(value) if isinstance(value, str) else json.dumps(value, default=str)
     return f"got {text if len(text) <= VALUE_LENGTH else text[: VALUE_LENGTH - 3] + '...'}"
 
 

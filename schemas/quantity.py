@@ -58,8 +58,8 @@ class Quantity:
 
     def allowed(self) -> str:
         """What may be written, in words."""
-        whole = ", a whole number of bytes" if self.whole else ""
-        return f"{self.name} such as {self.example}, in {', '.join(self.units)}, or a plain number of {self.base}{whole}"
+        number = "whole" if self.whole else "plain"
+        return f"{self.name} such as {self.example}, in {', '.join(self.units)}, or a {number} number of {self.base}"
 
     def json_schema(self) -> dict:
         """What an editor may accept: a plain number or a number with one of the units."""

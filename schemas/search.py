@@ -1,12 +1,12 @@
 """The `searches:` section: searches for a datapath, as FAST (ASPLOS 2022)."""
 
-from functools import partial
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, Field, PlainValidator, WithJsonSchema
+from pydantic import ConfigDict, Field, ValidationInfo, field_validator
+from pydantic_core import PydanticCustomError
 
 from schemas.presets import load_preset
-from schemas.problem import not_allowed
+from schemas.problem import Problem, got, inconsistent, not_allowed
 from schemas.quantity import SIZE
 from schemas.study_base import PositiveInt, Selection, StudyModel
 
@@ -23,66 +23,78 @@ def _allowed_values(parameter: str) -> str:
     return f"{zero}a power of two from {write(first)} to {write(table[-1])}"
 
 
-def _checked_value(parameter: str, written: Any) -> int | str:
-    value = written
-    if parameter.endswith("_bytes") and isinstance(written, str):
-        value = SIZE.parse(written)
-    if isinstance(value, bool) or value not in FULL_SPACE[parameter]:
-        raise not_allowed(_allowed_values(parameter))
-    return value
+def _from_table(parameter: str, written: Any) -> Any:
+    """The written values in the table's order, sizes as bytes."""
+    if not isinstance(written, list) or not written:
+        raise not_allowed("a list of at least one value")
+    table, values, problems = FULL_SPACE[parameter], [], []
+    for place, item in enumerate(written):
+        try:
+            value = SIZE.parse(item) if parameter.endswith("_bytes") else item
+        except PydanticCustomError:
+            value = None
+        if isinstance(value, bool) or value not in table:
+            problems.append(Problem((place,), f"{got(item)}; allowed: {_allowed_values(parameter)}"))
+        elif value in values:
+            problems.append(Problem((place,), f"{got(item)} is listed already; allowed: each value once"))
+        else:
+            values.append(value)
+    if problems:
+        raise inconsistent(problems)
+    return sorted(values, key=table.index)
 
 
-def _checked_values(parameter: str, values: list) -> list:
-    if not values or len(set(values)) != len(values):
-        raise not_allowed("at least one value, each once")
-    return [value for value in FULL_SPACE[parameter] if value in values]
-
-
-def _values(parameter: str) -> Any:
-    """The type of a parameter's list of values: from the table, at least one, in the table's order."""
-    table = FULL_SPACE[parameter]
-    item_schema: dict[str, Any] = {"enum": table}
-    if parameter.endswith("_bytes"):
-        item_schema = {"anyOf": [item_schema, {"type": "string", "pattern": "^[0-9]+ *(B|KiB|MiB|GiB)$"}]}
-    item = Annotated[Any, PlainValidator(partial(_checked_value, parameter)), WithJsonSchema(item_schema)]
-    return Annotated[list[item], AfterValidator(partial(_checked_values, parameter)), Field(min_length=1)]  # type: ignore
+def _add_allowed_values(schema: dict[str, Any]) -> None:
+    """Put the table's values into the JSON Schema."""
+    for parameter, property in schema["properties"].items():
+        values: dict[str, Any] = {"enum": FULL_SPACE[parameter]}
+        if parameter.endswith("_bytes"):
+            values = {"anyOf": [values, SIZE.json_schema()["anyOf"][1]]}
+        property |= {"items": values, "minItems": 1, "uniqueItems": True}
 
 
 class Space(StudyModel):
     """The datapaths that a search may propose: values by parameter, by default all of FAST's table 3."""
 
-    pes_x: _values("pes_x") = FULL_SPACE["pes_x"]
+    model_config = ConfigDict(json_schema_extra=_add_allowed_values)
+
+    pes_x: list[int] = FULL_SPACE["pes_x"]
     """Columns of the mesh of processing elements (PEs)."""
-    pes_y: _values("pes_y") = FULL_SPACE["pes_y"]
+    pes_y: list[int] = FULL_SPACE["pes_y"]
     """Rows of the mesh of PEs."""
-    systolic_rows: _values("systolic_rows") = FULL_SPACE["systolic_rows"]
+    systolic_rows: list[int] = FULL_SPACE["systolic_rows"]
     """Rows of a PE's systolic array."""
-    systolic_columns: _values("systolic_columns") = FULL_SPACE["systolic_columns"]
+    systolic_columns: list[int] = FULL_SPACE["systolic_columns"]
     """Columns of a PE's systolic array."""
-    vector_multiplier: _values("vector_multiplier") = FULL_SPACE["vector_multiplier"]
+    vector_multiplier: list[int] = FULL_SPACE["vector_multiplier"]
     """Lanes of a PE's vector unit as a multiple of `systolic_columns`."""
-    l1_config: _values("l1_config") = FULL_SPACE["l1_config"]
+    l1_config: list[str] = FULL_SPACE["l1_config"]
     """Whether inputs, weights and outputs have an L1 buffer each or share one."""
-    l1_input_bytes: _values("l1_input_bytes") = FULL_SPACE["l1_input_bytes"]
+    l1_input_bytes: list[int] = FULL_SPACE["l1_input_bytes"]
     """L1 for inputs, of a PE (bytes)."""
-    l1_weight_bytes: _values("l1_weight_bytes") = FULL_SPACE["l1_weight_bytes"]
+    l1_weight_bytes: list[int] = FULL_SPACE["l1_weight_bytes"]
     """L1 for weights, of a PE (bytes)."""
-    l1_output_bytes: _values("l1_output_bytes") = FULL_SPACE["l1_output_bytes"]
+    l1_output_bytes: list[int] = FULL_SPACE["l1_output_bytes"]
     """L1 for outputs, of a PE (bytes)."""
-    l2_config: _values("l2_config") = FULL_SPACE["l2_config"]
+    l2_config: list[str] = FULL_SPACE["l2_config"]
     """Whether a PE has an L2, and whether inputs, weights and outputs share it."""
-    l2_input_multiplier: _values("l2_input_multiplier") = FULL_SPACE["l2_input_multiplier"]
+    l2_input_multiplier: list[int] = FULL_SPACE["l2_input_multiplier"]
     """L2 for inputs as a multiple of L1."""
-    l2_weight_multiplier: _values("l2_weight_multiplier") = FULL_SPACE["l2_weight_multiplier"]
+    l2_weight_multiplier: list[int] = FULL_SPACE["l2_weight_multiplier"]
     """L2 for weights as a multiple of L1."""
-    l2_output_multiplier: _values("l2_output_multiplier") = FULL_SPACE["l2_output_multiplier"]
+    l2_output_multiplier: list[int] = FULL_SPACE["l2_output_multiplier"]
     """L2 for outputs as a multiple of L1."""
-    global_buffer_bytes: _values("global_buffer_bytes") = FULL_SPACE["global_buffer_bytes"]
+    global_buffer_bytes: list[int] = FULL_SPACE["global_buffer_bytes"]
     """Global buffer of a core (bytes); 0: none."""
-    dram_channels: _values("dram_channels") = FULL_SPACE["dram_channels"]
+    dram_channels: list[int] = FULL_SPACE["dram_channels"]
     """Channels of GDDR6."""
-    native_batch: _values("native_batch") = FULL_SPACE["native_batch"]
+    native_batch: list[int] = FULL_SPACE["native_batch"]
     """Samples that a core works on at once."""
+
+    @field_validator("*", mode="before")
+    @classmethod
+    def _values_of_the_table(cls, written: Any, info: ValidationInfo) -> Any:
+        return _from_table(info.field_name or "", written)
 
 
 class Limits(StudyModel):

@@ -28,7 +28,8 @@ def family_split(families: dict[str, str], test: float, validation: float, seed:
             part_of[family] = part
             left.remove(family)
     return {
-        part: sorted(name for name, family in families.items() if part_of.get(family, "train") == part) for part in PARTS
+        part: sorted(name for name, family in families.items() if part_of.get(family, "train") == part)
+        for part in PARTS
     }
 
 

@@ -18,7 +18,7 @@ from schemas.problem import inconsistent
 from schemas.search import Search
 from schemas.split import PARTS, family_split
 from schemas.study_base import Section, StudyModel, select
-from schemas.study_references import reference_problems
+from schemas.study_references import consistency_problems, id_problems
 from schemas.workload import Workload
 
 SECTIONS = ("workloads", "hardware", "datasets", "models", "evaluations", "searches")
@@ -49,8 +49,12 @@ class Study(StudyModel):
 
     @model_validator(mode="after")
     def _references_resolve(self, info: ValidationInfo) -> "Study":
-        known = (info.context or {}).get("known") or {name: list(getattr(self, name)) for name in SECTIONS}
-        problems = reference_problems(self, known)
+        """With a context, problems go to its list `problems` (the ids are checked by whoever gives it)."""
+        if info.context is not None:
+            info.context["problems"] += consistency_problems(self, info.context["known"])
+            return self
+        known = {name: list(getattr(self, name)) for name in SECTIONS}
+        problems = [*id_problems(self.model_dump()), *consistency_problems(self, known)]
         if problems:
             raise inconsistent(problems)
         return self

@@ -1,13 +1,14 @@
 """Checks between entries of a study: ids that refer to one another, bases, splits, tasks.
 
-Entries that are broken themselves may be missing from the study that is checked here; `known` still
-has their ids, so that one mistake is not reported twice.
+Ids are checked on the study as written, so that an entry that is broken in another place has its
+references checked too. The other checks need sound entries: broken ones are missing from the study
+that they get, and what depends on those is left alone.
 """
 
-from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Literal
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
 
-from schemas.dataset import Dataset, FamilySplit, NamedSplit
+from schemas.dataset import FamilySplit, NamedSplit
 from schemas.hardware import DATAPATH_KEYS, HARDWARE_PRESETS, BaseCircleError, base_chain, merged_datapath
 from schemas.problem import Path, Problem, allowed_names, got
 from schemas.split import family_split
@@ -16,75 +17,90 @@ from schemas.study_base import select
 if TYPE_CHECKING:
     from schemas.study import Study
 
-Known = dict[str, list[str] | None]
-"""Ids by section; None for a section that can't be read, whose ids are not checked."""
+_REFERENCES = {
+    "datasets": {"workloads": "workloads", "hardware": "hardware"},
+    "models": {"dataset": "datasets", "hardware": "hardware"},
+    "evaluations": {"models": "models"},
+    "searches": {"workloads": "workloads", "baseline": "hardware"},
+}
+"""By section: key that holds an id, a list of ids or `all`, to the section that the ids are of."""
+_ALL_BY_DEFAULT = {("datasets", "workloads"), ("datasets", "hardware"), ("models", "hardware")}
 
 
-def reference_problems(study: "Study", known: Known) -> list[Problem]:
-    """All problems between the entries of `study`."""
-    return [
-        *_hardware_problems(study, known),
-        *_dataset_problems(study, known),
-        *_model_problems(study, known),
-        *_evaluation_problems(study, known),
-        *_search_problems(study, known),
-    ]
+def id_problems(data: Mapping[str, Any]) -> Iterator[Problem]:
+    """Ids that don't exist, in a study as written (plain data, not necessarily sound)."""
+    for section, keys in _REFERENCES.items():
+        for id, entry in _entries(data, section):
+            for key, target in keys.items():
+                default = "all" if (section, key) in _ALL_BY_DEFAULT else None
+                written = default if entry.get(key) is None else entry[key]
+                yield from _unknown_ids((section, id, key), written, data, target)
+    for id, entry in _entries(data, "hardware"):
+        base = entry.get("base")
+        others = [*HARDWARE_PRESETS, *(other for other in data["hardware"] if other != id)]
+        if isinstance(base, str) and base not in others:
+            yield Problem(("hardware", id, "base"), f"{got(base)}; {allowed_names(base, others)}")
 
 
-def _unknown(path: Path, id: str, ids: Iterable[str] | None, kind: str) -> Iterator[Problem]:
-    if ids is None:
+def _entries(data: Mapping[str, Any], section: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    entries = data.get(section)
+    if isinstance(entries, Mapping):
+        for id, entry in entries.items():
+            if entry is None or isinstance(entry, Mapping):
+                yield id, entry or {}
+
+
+def _unknown_ids(path: Path, written: Any, data: Mapping[str, Any], target: str) -> Iterator[Problem]:
+    entries = data.get(target) or {}
+    if not isinstance(entries, Mapping):
         return
-    ids = list(ids)
-    if id not in ids:
-        text = allowed_names(id, ids) if ids else f"the study has no {kind}"
-        yield Problem(path, f"{got(id)}; {text}")
-
-
-def _unknown_in(path: Path, selection: list[str] | Literal["all"], ids: list[str] | None, kind: str) -> Iterator[Problem]:
-    if selection == "all":
-        if ids is not None and not ids:
-            yield Problem(path, f"the study has no {kind}")
+    if written == "all":
+        if not entries:
+            yield Problem(path, f"the study has no {target}")
         return
-    for place, id in enumerate(selection):
-        yield from _unknown((*path, place), id, ids, kind)
+    places = [(path, written)] if isinstance(written, str) else []
+    if isinstance(written, list):
+        places = [((*path, place), id) for place, id in enumerate(written) if isinstance(id, str)]
+    for place, id in places:
+        if id not in entries:
+            yield Problem(
+                place, f"{got(id)}; {allowed_names(id, entries) if entries else f'the study has no {target}'}"
+            )
 
 
-def _hardware_problems(study: "Study", known: Known) -> Iterator[Problem]:
-    ids = known["hardware"] or []
-    for id, entry in study.hardware.items():
-        if entry.base is not None and entry.base not in HARDWARE_PRESETS and (entry.base not in ids or entry.base == id):
-            others = [*HARDWARE_PRESETS, *(other for other in ids if other != id)]
-            yield Problem(("hardware", id, "base"), f"{got(entry.base)}; {allowed_names(entry.base, others)}")
-            continue
+def consistency_problems(study: "Study", known: Mapping[str, list[str]]) -> list[Problem]:
+    """What doesn't go together between sound entries; `known` are the ids of all entries, by section."""
+    return [*_hardware_problems(study), *_split_problems(study, known), *_model_problems(study, known)]
+
+
+def _hardware_problems(study: "Study") -> Iterator[Problem]:
+    for id in study.hardware:
         try:
             chain = base_chain(study.hardware, id)
-        except BaseCircleError as circle:
-            yield Problem(("hardware", id, "base"), f"the bases go in a circle: {circle}; allowed: a chain that ends at a "
-                          f"preset ({', '.join(HARDWARE_PRESETS)})")  # fmt: skip
+        except KeyError:  # a base that is unknown or broken
             continue
-        except KeyError:  # a base that is a broken entry of the study
+        except BaseCircleError as circle:
+            text = f"the bases go in a circle: {circle}; allowed: a chain that ends at a preset ({_presets()})"
+            yield Problem(("hardware", id, "base"), text)
             continue
         absent = [key for name, key in DATAPATH_KEYS.items() if name not in merged_datapath(chain)]
         if absent:
-            text = f"missing {', '.join(absent)}; give them, or a base (allowed: {', '.join(HARDWARE_PRESETS)})"
+            text = f"missing {', '.join(absent)}; give every key, or a base (allowed: {_presets()})"
             yield Problem(("hardware", id, "datapath"), text)
 
 
-def _dataset_problems(study: "Study", known: Known) -> Iterator[Problem]:
+def _presets() -> str:
+    return ", ".join(HARDWARE_PRESETS)
+
+
+def _split_problems(study: "Study", known: Mapping[str, list[str]]) -> Iterator[Problem]:
     for id, dataset in study.datasets.items():
-        at = ("datasets", id)
-        problems = [
-            *_unknown_in((*at, "workloads"), dataset.workloads, known["workloads"], "workloads"),
-            *_unknown_in((*at, "hardware"), dataset.hardware, known["hardware"], "hardware"),
-        ]
-        yield from problems
-        if known["workloads"] is None or problems:
-            continue
         workloads = select(dataset.workloads, known["workloads"])
+        path = ("datasets", id, "split")
         if isinstance(dataset.split, NamedSplit):
-            yield from _named_split_problems((*at, "split"), dataset.split, workloads)
-        elif all(workload in study.workloads for workload in workloads):
-            yield from _family_split_problems((*at, "split"), dataset.split, study, workloads)
+            yield from _named_split_problems(path, dataset.split, workloads)
+        elif workloads and all(workload in study.workloads for workload in workloads):
+            yield from _family_split_problems(path, dataset.split, study, workloads)
 
 
 def _named_split_problems(path: Path, split: NamedSplit, workloads: list[str]) -> Iterator[Problem]:
@@ -92,12 +108,12 @@ def _named_split_problems(path: Path, split: NamedSplit, workloads: list[str]) -
     for part, ids in parts.items():
         for place, id in enumerate(ids):
             if id not in workloads:
-                text = allowed_names(id, workloads)
-                yield Problem((*path, part, place), f"{got(id)} is no workload of the dataset; {text}")
+                text = f"{got(id)} is no workload of the dataset; {allowed_names(id, workloads)}"
+                yield Problem((*path, part, place), text)
     left = set(workloads) - {id for ids in parts.values() for id in ids}
     if left:
-        yield Problem(path, f"has no place for {', '.join(sorted(left))}; put every workload of the dataset in "
-                      "train, validation or test, or leave it out of the dataset's workloads")  # fmt: skip
+        remedy = "put each workload of the dataset in train, validation or test, or leave it out of the dataset"
+        yield Problem(path, f"has no place for {', '.join(sorted(left))}; {remedy}")
 
 
 def _family_split_problems(path: Path, split: FamilySplit, study: "Study", workloads: list[str]) -> Iterator[Problem]:
@@ -107,27 +123,16 @@ def _family_split_problems(path: Path, split: FamilySplit, study: "Study", workl
         yield Problem(path, f"{error}; add workloads of other families, or name train, validation and test")
 
 
-def _model_problems(study: "Study", known: Known) -> Iterator[Problem]:
+def _model_problems(study: "Study", known: Mapping[str, list[str]]) -> Iterator[Problem]:
     for id, model in study.models.items():
-        at = ("models", id)
-        yield from _unknown((*at, "dataset"), model.dataset, known["datasets"], "datasets")
-        dataset: Dataset | None = study.datasets.get(model.dataset)
+        dataset = study.datasets.get(model.dataset)
         if dataset is None:
             continue
         if model.task not in dataset.tasks:
             text = f"{got(model.task)}; allowed: {', '.join(dataset.tasks)} (the tasks of dataset '{model.dataset}')"
-            yield Problem((*at, "task"), text)
-        if known["hardware"] is not None and model.hardware != "all":
-            of_dataset = select(dataset.hardware, known["hardware"])
-            yield from _unknown_in((*at, "hardware"), model.hardware, of_dataset, "hardware")
-
-
-def _evaluation_problems(study: "Study", known: Known) -> Iterator[Problem]:
-    for id, evaluation in study.evaluations.items():
-        yield from _unknown_in(("evaluations", id, "models"), evaluation.models, known["models"], "models")
-
-
-def _search_problems(study: "Study", known: Known) -> Iterator[Problem]:
-    for id, search in study.searches.items():
-        yield from _unknown_in(("searches", id, "workloads"), search.workloads, known["workloads"], "workloads")
-        yield from _unknown(("searches", id, "baseline"), search.baseline, known["hardware"], "hardware")
+            yield Problem(("models", id, "task"), text)
+        of_dataset = select(dataset.hardware, known["hardware"])
+        for place, variant in enumerate(model.hardware if model.hardware != "all" else []):
+            if variant in known["hardware"] and variant not in of_dataset:
+                text = f"{got(variant)} is not in dataset '{model.dataset}'; {allowed_names(variant, of_dataset)}"
+                yield Problem(("models", id, "hardware", place), text)

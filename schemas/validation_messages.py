@@ -19,6 +19,7 @@ _KINDS = {
     "bool_type": "true or false",
     "list_type": "a list",
     "dict_type": "a mapping of keys and values",
+    "string_pattern_mismatch": "text without braces and control characters, at least one character",
 }
 _BOUNDS = {
     "greater_than": ("gt", "more than"),
@@ -34,101 +35,107 @@ def problems_of(error: ValidationError, model: type[BaseModel]) -> list[Problem]
 
 
 def _problems(details: ErrorDetails, model: type[BaseModel]) -> Iterator[Problem]:
-    path, parent = _locate(details["loc"], model)
-    context = details.get("ctx", {})
-    if details["type"] == "inconsistent":
-        for inner in context["problems"]:
+    path, annotations = _walk(details["loc"], model)
+    kind = details["type"]
+    if kind == "inconsistent":
+        for inner in details["ctx"]["problems"]:
             yield Problem((*path, *inner.path), inner.text, inner.line)
-    elif details["type"] == "missing":
-        yield Problem(path, f"missing; {_description(parent, path[-1])}")
-    elif details["type"] in ("extra_forbidden", "invalid_key"):
-        yield Problem(path, f"unknown key; {allowed_names(path[-1], _keys(parent))}")
+    elif kind == "missing":
+        yield Problem(path, f"missing; {_description(_model(annotations[-2]), str(path[-1]))}")
+    elif kind == "extra_forbidden":
+        yield Problem(path, f"unknown key; {allowed_names(path[-1], _keys(annotations[-2]))}")
     else:
-        yield Problem(path, f"{got(details['input'])}; {_allowed(details, path, model)}")
+        yield Problem(path, f"{got(details['input'])}; {_allowed(details, annotations[-1])}")
 
 
-def _allowed(details: ErrorDetails, path: Path, model: type[BaseModel]) -> str:
+def _allowed(details: ErrorDetails, annotation: Any) -> str:
     kind, context = details["type"], details.get("ctx", {})
     if kind == "not_allowed":
         return f"allowed: {context['allowed']}"
     if kind == "literal_error":
-        _, leaf = _walk(path, model)
-        return allowed_names(details["input"], _literals(leaf))
+        return allowed_names(details["input"], _literals(annotation))
     if kind in _BOUNDS:
         bound, words = _BOUNDS[kind]
-        return f"allowed: {words} {context[bound]}"
+        return f"allowed: {words} {context[bound]:g}"
     if kind == "model_type":
-        return f"allowed: a mapping with the keys {', '.join(_keys(_model_at(path, model)))}"
-    if kind in _KINDS:
-        return f"allowed: {_KINDS[kind]}"
-    return details["msg"]
+        return f"allowed: a mapping with the keys {', '.join(_keys(annotation))}"
+    return f"allowed: {_KINDS[kind]}" if kind in _KINDS else details["msg"]
 
 
-def _description(parent: type[BaseModel] | None, key: Any) -> str:
-    if parent is None or key not in parent.model_fields:
-        return "it must be given"
+def _description(parent: type[BaseModel] | None, key: str) -> str:
+    """What a missing key is: its allowed values, if they are few, and its description."""
+    assert parent is not None  # only a model can miss a key
     field = parent.model_fields[key]
     literals = _literals(field.annotation)
-    allowed = f"allowed: {', '.join(literals)} — " if literals else ""
-    return f"{allowed}{(field.description or '').splitlines()[0]}"
+    description = " ".join((field.description or "").split())
+    return f"allowed: {', '.join(literals)} ({description.rstrip('.')})" if literals else description.rstrip(".")
 
 
-def _keys(parent: type[BaseModel] | None) -> list[str]:
-    return list(parent.model_fields) if parent is not None else []
-
-
-def _literals(annotation: Any) -> list[str]:
-    origin = typing.get_origin(annotation)
-    if origin is typing.Literal:
-        return [str(value) for value in typing.get_args(annotation)]
-    if origin in (Annotated, typing.Union, types.UnionType):
-        return [name for argument in typing.get_args(annotation) for name in _literals(argument)]
-    return []
-
-
-def _locate(location: tuple[int | str, ...], model: type[BaseModel]) -> tuple[Path, type[BaseModel] | None]:
-    """The study's path of a pydantic location (which also names union tags and keys), and the model that
-    its last key belongs to."""
-    path, _ = _walk(location, model)
-    _, parent = _walk(path[:-1], model)
-    return path, _choose(parent, None)
-
-
-def _model_at(path: Path, model: type[BaseModel]) -> type[BaseModel] | None:
-    return _choose(_walk(path, model)[1], None)
-
-
-def _walk(location: tuple[int | str, ...], model: type[BaseModel]) -> tuple[Path, Any]:
-    """Follow a location through the annotations: the path without tags, and the annotation at its end."""
+def _walk(location: tuple[int | str, ...], model: type[BaseModel]) -> tuple[Path, list[Any]]:
+    """The study's path of a pydantic location, which also names union tags and marks keys, and the
+    annotations along it: one more than the path has parts."""
     path: list[int | str] = []
-    annotation: Any = model
+    annotations: list[Any] = [model]
     for part in location:
         if part == "[key]":
             continue
-        tagged = _tagged(annotation, part)
-        if tagged is not None:
-            annotation = tagged
-            continue
-        path.append(part)
-        annotation = _child(annotation, part)
-    return tuple(path), annotation
-
-
-def _tagged(annotation: Any, part: int | str) -> type[BaseModel] | None:
-    """The arm of a tagged union that `part` is the tag of."""
-    for arm in _arms(annotation):
-        if typing.get_origin(arm) is Annotated:
-            model, *extras = typing.get_args(arm)
-            if any(isinstance(extra, Tag) and extra.tag == part for extra in extras):
-                return model
-    return None
+        arm = _tagged_arm(annotations[-1], part)
+        if arm is not None:
+            annotations[-1] = arm
+        else:
+            path.append(part)
+            annotations.append(_child(annotations[-1], part))
+    return tuple(path), annotations
 
 
 def _arms(annotation: Any) -> tuple[Any, ...]:
-    while typing.get_origin(annotation) is Annotated and not any(
-        isinstance(extra, Tag) for extra in typing.get_args(annotation)[1:]
-    ):
-        annotation = typing.get_args(annotation)[0]
-    if typing.get_origin(annotation) in (typing.Union, types.UnionType):
-        return typing.get_args(annotation)
-    return (annotation,)
+    """The members of a union, or the annotation alone."""
+    return typing.get_args(annotation) if _is_union(annotation) else (annotation,)
+
+
+def _is_union(annotation: Any) -> bool:
+    return typing.get_origin(annotation) in (typing.Union, types.UnionType)
+
+
+def _bare(annotation: Any) -> Any:
+    """The annotation without `Annotated`."""
+    return typing.get_args(annotation)[0] if typing.get_origin(annotation) is Annotated else annotation
+
+
+def _tagged_arm(annotation: Any, part: int | str) -> Any:
+    """The member of a tagged union whose tag is `part`, if there is one."""
+    for arm in _arms(annotation):
+        if typing.get_origin(arm) is Annotated:
+            bare, *extras = typing.get_args(arm)
+            if any(isinstance(extra, Tag) and extra.tag == part for extra in extras):
+                return bare
+    return None
+
+
+def _model(annotation: Any) -> type[BaseModel] | None:
+    for arm in map(_bare, _arms(_bare(annotation))):
+        if isinstance(arm, type) and issubclass(arm, BaseModel):
+            return arm
+    return None
+
+
+def _keys(annotation: Any) -> list[str]:
+    model = _model(annotation)
+    return list(model.model_fields) if model else []
+
+
+def _child(annotation: Any, part: int | str) -> Any:
+    model = _model(annotation)
+    if model is not None:
+        return model.model_fields[str(part)].annotation if part in model.model_fields else None
+    for arm in map(_bare, _arms(_bare(annotation))):
+        if typing.get_origin(arm) in (dict, list):
+            return typing.get_args(arm)[-1]
+    return None
+
+
+def _literals(annotation: Any) -> list[str]:
+    bare = _bare(annotation)
+    if typing.get_origin(bare) is typing.Literal:
+        return [str(value) for value in typing.get_args(bare)]
+    return [name for arm in _arms(bare) if arm is not bare for name in _literals(arm)]

@@ -16,7 +16,7 @@ KERAS_FAMILIES: dict[str, str] = load_preset("keras_applications")
 def _checked_keras(name: str) -> str:
     if name not in KERAS_FAMILIES:
         raise not_allowed(
-            "a model of keras.applications; " + allowed_names(name, KERAS_FAMILIES).removeprefix("allowed: ")
+            "a model of keras.applications, " + allowed_names(name, KERAS_FAMILIES).removeprefix("allowed: ")
         )
     return name
 
@@ -63,7 +63,9 @@ class Workload(StudyModel):
             text = "not allowed: models are built without weights, as costs don't depend on them"
             problems.append(Problem(("arguments", "weights"), text))
         if self.keras is not None and "input_shape" in self.arguments:
-            problems.append(Problem(("arguments", "input_shape"), "not allowed: use the workload's own key input_shape"))
+            problems.append(
+                Problem(("arguments", "input_shape"), "not allowed: use the workload's own key input_shape")
+            )
         return problems
 
     def resolved(self, id: str) -> dict[str, Any]:

@@ -100,10 +100,10 @@ class _Composer:
         if not isinstance(event, yaml.StreamEndEvent):
             raise YamlError(_line(event), "a second document starts here; allowed: one")
 
-    def _next(self) -> yaml.Event:
+    def _next(self) -> Any:
         return next(self._events)
 
-    def _value(self, event: yaml.Event, path: Path) -> Any:
+    def _value(self, event: Any, path: Path) -> Any:
         if len(path) > DEEPEST:
             raise YamlError(_line(event), f"nested more than {DEEPEST} levels deep")
         if isinstance(event, yaml.AliasEvent):
@@ -112,8 +112,9 @@ class _Composer:
             raise YamlError(_line(event), f"the tag {event.tag} is not supported; write plain values")
         before = self._values
         self._count(1, event)
+        value: Any
         if isinstance(event, yaml.ScalarEvent):
-            value = _scalar(event.value) if event.style is None and event.implicit[0] else event.value
+            value = _scalar(event.value) if event.implicit[0] else event.value
         elif isinstance(event, yaml.SequenceStartEvent):
             value = self._sequence(path)
         else:
@@ -164,7 +165,7 @@ class _Composer:
         return mapping
 
 
-def _line(event: yaml.Event) -> int:
+def _line(event: Any) -> int:
     return event.start_mark.line + 1
 
 

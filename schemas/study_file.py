@@ -1,0 +1,131 @@
+"""Reading a study file: every problem at once, each with its line and what is allowed."""
+
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from schemas.problem import Problem, got
+from schemas.study import SECTIONS, Study
+from schemas.study_references import id_problems
+from schemas.validation_messages import problems_of
+from schemas.yaml_source import YamlError, YamlSource, read_yaml
+
+OVERRIDABLE = ("seed", "results")
+"""Top-level scalars that the command line may override."""
+_REFUSED = (
+    f"only {' and '.join(OVERRIDABLE)} can be overridden on the command line; "
+    "for anything else edit the study or give another one with --configfile"
+)
+
+
+class StudyError(Exception):
+    """A study that can't be used; the message lists every problem, a line each."""
+
+
+def load_study(path: str | Path, overrides: dict[str, Any] | None = None) -> Study:
+    """The checked study of a file.
+
+    `overrides` are snakemake's `--config` values; only `seed` and `results` can be overridden. Raises
+    StudyError that lists all problems as `FILE:LINE: dotted.key: got ...; allowed: ...`, sorted by line.
+    """
+    path = Path(path)
+    source = _read(path)
+    overrides = overrides or {}
+    refused = [key for key in overrides if key not in OVERRIDABLE]
+    study, found = _checked(source.data | {key: overrides[key] for key in OVERRIDABLE if key in overrides}, path.parent)
+    problems = [problem for problem in [*source.problems, *found] if not _overridden(problem, overrides)]
+    located = sorted(
+        ((problem.line or source.line(problem.path), problem) for problem in problems), key=lambda pair: pair[0]
+    )
+    messages = [
+        *(f"--config: {key}: {_REFUSED}" for key in refused),
+        *(f"--config: {_message(problem)}" for problem in found if _overridden(problem, overrides)),
+        *(f"{path}:{line}: {_message(problem)}" for line, problem in located),
+    ]
+    if messages:
+        raise StudyError("\n".join(messages))
+    return study
+
+
+def _overridden(problem: Problem, overrides: dict[str, Any]) -> bool:
+    return bool(problem.path) and problem.path[0] in overrides
+
+
+def _message(problem: Problem) -> str:
+    return ": ".join([".".join(str(part) for part in problem.path), problem.text] if problem.path else [problem.text])
+
+
+def _read(path: Path) -> YamlSource:
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except FileNotFoundError:
+        raise StudyError(f"{path}: there is no such study file; give one with --configfile FILE") from None
+    except IsADirectoryError:
+        raise StudyError(f"{path}: is a folder; a study is one YAML file") from None
+    except UnicodeDecodeError:
+        raise StudyError(f"{path}: is not a text file in UTF-8; a study is one YAML file") from None
+    except OSError as error:
+        raise StudyError(f"{path}: can't be read: {error.strerror}") from None
+    try:
+        source = read_yaml(text)
+    except YamlError as error:
+        raise StudyError(f"{path}:{error.line}: {error.problem}") from None
+    sections = ", ".join(Study.model_fields)
+    if source.data is None:
+        raise StudyError(f"{path}: the study is empty; allowed keys: {sections}")
+    if not isinstance(source.data, dict):
+        raise StudyError(f"{path}:1: {got(source.data)}; allowed: a mapping with the keys {sections}")
+    return source
+
+
+def _checked(data: dict[str, Any], folder: Path) -> tuple[Study, list[Problem]]:
+    """The study and all of its problems; broken entries are taken out, so that the rest is checked too."""
+    problems = list(id_problems(data))
+    inconsistencies: list[Problem] = []
+    known = {section: _ids(data.get(section)) for section in SECTIONS}
+    context = {"known": known, "problems": inconsistencies}
+    try:
+        study = Study.model_validate(data, context=context)
+    except ValidationError as error:
+        problems += problems_of(error, Study)
+        sound = _without(data, {details["loc"][:2] for details in error.errors(include_url=False)})
+        study = Study.model_validate(sound, context=context)
+    return study, [*problems, *inconsistencies, *_source_problems(study, folder)]
+
+
+def _ids(section: Any) -> list[str]:
+    return list(section) if isinstance(section, dict) else []
+
+
+def _without(data: dict[str, Any], broken: set[tuple[int | str, ...]]) -> dict[str, Any]:
+    """The data without broken entries of sections, and without broken keys at the top."""
+    sound = {}
+    for key, value in data.items():
+        if (key,) in broken:
+            continue
+        if key in SECTIONS and isinstance(value, dict):
+            value = {id: entry for id, entry in value.items() if (key, id) not in broken}
+        sound[key] = value
+    return sound
+
+
+def _source_problems(study: Study, folder: Path) -> list[Problem]:
+    """Files and modules of workloads that don't exist."""
+    problems = []
+    for id, workload in study.workloads.items():
+        if workload.hlo is not None and not (folder / workload.hlo).is_file():
+            text = f"{got(workload.hlo)}; there is no file {folder / workload.hlo}"
+            problems.append(Problem(("workloads", id, "hlo"), text))
+        if workload.builder is not None and not _module_exists(workload.builder.partition(":")[0]):
+            text = f"{got(workload.builder)}; there is no module {workload.builder.partition(':')[0]}"
+            problems.append(Problem(("workloads", id, "builder"), text))
+    return problems
+
+
+def _module_exists(name: str) -> bool:
+    try:
+        return find_spec(name) is not None
+    except ModuleNotFoundError:
+        return False
