@@ -1,0 +1,175 @@
+"""Systolic arrays: how the matrix op of a tile maps on them and how many cycles it takes.
+
+An op is `repeats` products of [m, k] by [k, n]. One array of `rows` x `columns` holds a fold of one operand while
+the other streams through, a vector a cycle. The mapping and the split over PEs are the ones with the fewest cycles
+among those that the hardware admits.
+"""
+
+from typing import NamedTuple
+
+from numba import njit
+
+from lib.cost.simulator_constants import ACCUMULATOR_BYTES, PACKED_IN_CHANNELS, TAPS_ON_ROWS_MOST_ROWS
+from lib.hardware.datapath import L2_DISABLED, L2_PRIVATE
+from lib.program.kernels import BATCH, GROUP, IN_C, KERNEL_H, KERNEL_W, OUT_C, OUT_H, OUT_W
+from lib.schedule.schedules import INPUT_STATIONARY, OUTPUT_STATIONARY
+
+
+class UsableArray(NamedTuple):
+    """The part of an array that its L1 can serve."""
+
+    rows: int
+    columns: int
+    accumulator_bytes: int
+    """On-PE bytes left for partial sums."""
+    input_bytes: int
+    """On-PE bytes left to keep inputs for the next fold of output channels."""
+
+
+class MatrixWork(NamedTuple):
+    """What one tile asks of the busiest PE."""
+
+    cycles: int
+    elements_read: int
+    """Operand elements that pass from the tile's buffer into the array."""
+    elements_accumulated: int
+    """Partial sums that are added to those of an earlier fold, outside the array."""
+
+
+@njit(cache=True)
+def usable_array(datapath) -> UsableArray:
+    """Rows and columns whose weights, double-buffered, fit in L1: `2 rows columns element_bytes <= capacity`.
+
+    With a shared L1 the capacity is the whole buffer, else the weights' one. Columns are given up first, then rows.
+    What is left (L2 added where there is one) holds partial sums and inputs. Agrees with the printed sizes of FAST's
+    designs: 64 KiB for 128 x 128, 8 KiB for 64 x 32.
+    """
+    inputs, weights, outputs = datapath.l1_input_bytes, datapath.l1_weight_bytes, datapath.l1_output_bytes
+    whole = inputs + weights + outputs
+    cells = (whole if datapath.l1_shared else weights) // (2 * datapath.element_bytes)
+    rows = max(1, min(datapath.systolic_rows, cells))
+    columns = max(1, min(datapath.systolic_columns, cells // rows))
+    if datapath.l1_shared:
+        spare = max(0, whole - 2 * rows * columns * datapath.element_bytes)
+        inputs = outputs = spare
+    if datapath.l2_kind == L2_PRIVATE:
+        inputs += datapath.l1_input_bytes * datapath.l2_input_multiplier
+        outputs += datapath.l1_output_bytes * datapath.l2_output_multiplier
+    elif datapath.l2_kind != L2_DISABLED:
+        second = (
+            datapath.l1_input_bytes * datapath.l2_input_multiplier
+            + datapath.l1_weight_bytes * datapath.l2_weight_multiplier
+            + datapath.l1_output_bytes * datapath.l2_output_multiplier
+        )
+        inputs, outputs = inputs + second, outputs + second
+    return UsableArray(rows, columns, outputs, inputs)
+
+
+@njit(cache=True, error_model="numpy")
+def array_cycles(dataflow, repeats, row_folds, m, n, k, rows, columns, overlap) -> int:
+    """Cycles of one array for `repeats` products [m, k] x [k, n], the contraction cut into `row_folds` folds.
+
+    Folds and the vectors that stream through each: weight-stationary `row_folds ceil(n / columns)` and m,
+    input-stationary `row_folds ceil(m / columns)` and n, output-stationary `ceil(m / rows) ceil(n / columns)` and k.
+    With `overlap` the next fold is latched in `rows` cycles behind the current one (results leave likewise in the
+    output-stationary case), and fill and drain are paid once. Without it every fold pays latch, fill and drain:
+    SCALE-Sim's closed form, `folds (2 rows + columns + m - 2) - 1` and `folds (k + rows + columns - 2) - 1`.
+    """
+    if dataflow == OUTPUT_STATIONARY:
+        folds = repeats * (-(-m // rows)) * (-(-n // columns))
+        stream, latch = k, 0
+    elif dataflow == INPUT_STATIONARY:
+        folds = repeats * row_folds * (-(-m // columns))
+        stream, latch = n, rows
+    else:
+        folds = repeats * row_folds * (-(-n // columns))
+        stream, latch = m, rows
+    if overlap:
+        return folds * max(stream, rows) + rows + columns - 3
+    return folds * (latch + rows + columns + stream - 2) - 1
+
+
+@njit(cache=True, error_model="numpy")
+def _one_pe(dataflow, pixels, taps, in_c, out_c, groups, few_channels, is_dot, array, overlap):
+    """Best mapping of one PE's share: (cycles, repeats, row_folds, n, k)."""
+    rows, columns = array.rows, array.columns
+    k = taps * in_c
+    row_folds = taps * (-(-in_c // rows))
+    if few_channels or dataflow == OUTPUT_STATIONARY:
+        row_folds = min(row_folds, -(-k // rows))
+    best = array_cycles(dataflow, groups, row_folds, pixels, out_c, k, rows, columns, overlap)
+    chosen = (best, groups, row_folds, out_c, k)
+    if is_dot or groups == 1 or dataflow == OUTPUT_STATIONARY:
+        return chosen
+    packed = min(min(rows // in_c, columns // out_c), groups)
+    if packed > 1:
+        repeats = -(-groups // packed)
+        cycles = array_cycles(
+            dataflow, repeats, taps, pixels, packed * out_c, packed * k, rows, columns, overlap
+        )  # fmt: skip
+        if cycles < best:
+            best = cycles
+            chosen = (cycles, repeats, taps, packed * out_c, packed * k)
+    if in_c == 1 and rows <= TAPS_ON_ROWS_MOST_ROWS:
+        row_folds = -(-taps // rows)
+        cycles = array_cycles(dataflow, 1, row_folds, pixels, groups * out_c, taps, rows, columns, overlap)
+        if cycles < best:
+            chosen = (cycles, 1, row_folds, groups * out_c, taps)
+    return chosen
+
+
+@njit(cache=True, error_model="numpy")
+def matrix_work(tile, in_c_whole, base_dilation, is_dot, dataflow, array, datapath, overlap) -> MatrixWork:
+    """Cycles and traffic of the matrix op of a tile on the busiest PE.
+
+    `tile`: int[8] extents of the canonical loops; `in_c_whole`: contracted channels of the whole kernel, which decide
+    whether taps are packed; `base_dilation`: int[2], zeros between inputs, which are skipped (each output phase sees
+    `ceil(taps / dilation)` of them). Mappings: a pass a filter tap; taps packed on rows for few input channels; groups
+    of a convolution block-diagonally; taps on rows and channels on columns for depthwise on small arrays. Each axis
+    of the PE grid splits the pixels, the output channels or the groups, whichever takes the fewest cycles.
+    """
+    pixels = tile[BATCH] * tile[OUT_H] * tile[OUT_W]
+    taps = (-(-tile[KERNEL_H] // base_dilation[0])) * (-(-tile[KERNEL_W] // base_dilation[1]))
+    few_channels = not is_dot and in_c_whole < PACKED_IN_CHANNELS
+    pes_x, pes_y = datapath.pes_x, datapath.pes_y
+    best = MatrixWork(-1, 0, 0)
+    for axis_x in range(3 if pes_x > 1 else 1):
+        for axis_y in range(3 if pes_y > 1 else 1):
+            split_m = (pes_x if axis_x == 0 else 1) * (pes_y if axis_y == 0 else 1)
+            split_n = (pes_x if axis_x == 1 else 1) * (pes_y if axis_y == 1 else 1)
+            split_g = (pes_x if axis_x == 2 else 1) * (pes_y if axis_y == 2 else 1)
+            m = -(-pixels // split_m)
+            out_c = -(-tile[OUT_C] // split_n)
+            groups = -(-tile[GROUP] // split_g)
+            cycles, repeats, row_folds, n, k = _one_pe(
+                dataflow, m, taps, tile[IN_C], out_c, groups, few_channels, is_dot, array, overlap
+            )  # fmt: skip
+            if best.cycles < 0 or cycles < best.cycles:
+                best = _traffic(dataflow, cycles, repeats, row_folds, m, n, k, array, datapath.element_bytes)
+    return best
+
+
+@njit(cache=True, error_model="numpy")
+def _traffic(dataflow, cycles, repeats, row_folds, m, n, k, array, element_bytes) -> MatrixWork:
+    rows, columns = array.rows, array.columns
+    input_passes, weight_passes, accumulated = 1, 1, 0
+    kept = rows * k * element_bytes <= array.input_bytes
+    if dataflow == OUTPUT_STATIONARY:
+        input_passes, weight_passes = -(-n // columns), -(-m // rows)
+    elif dataflow == INPUT_STATIONARY:
+        weight_passes = -(-m // columns)
+        accumulated = repeats * m * n * (row_folds - 1)
+    else:
+        input_passes = -(-n // columns)
+        accumulated = repeats * m * n * (row_folds - 1)
+    if kept:
+        input_passes = 1
+    read = repeats * k * (m * input_passes + n * weight_passes)
+    return MatrixWork(cycles, read, accumulated)
+
+
+@njit(cache=True)
+def accumulates_on_pe(array) -> bool:
+    """Whether a chunk of `rows` pixels keeps its partial sums beside the array: long enough a stream to hide the latch
+    of the next fold. Otherwise they go to the tile's buffer and back through the vector unit's load and store."""
+    return array.accumulator_bytes >= array.rows * array.columns * ACCUMULATOR_BYTES

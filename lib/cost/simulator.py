@@ -1,0 +1,95 @@
+"""The simulator: the tile pipeline with the effects that the analytical model leaves out, for any datapath.
+
+docs/simulator.md tells the model; lib/cost/pipeline.py is the closed form, lib/cost/{matrix_unit,vector_unit,dma}.py
+what a single step costs.
+"""
+
+import numpy as np
+from numba import njit
+
+from lib.cost.cost_model import Costs, Reason
+from lib.cost.matrix_unit import usable_array
+from lib.cost.pipeline import BYTES, PART_NAMES, make_workspace, price_row
+from lib.cost.vector_plan import vector_plan
+from lib.hardware.datapath import Datapath, on_chip_bytes
+from lib.program.kernels import Kernels
+from lib.schedule.candidates import compiled_view
+from lib.schedule.loops import LOOP_ORDERS
+from lib.schedule.node_table import operand_table, tile_fits, tile_limits
+from lib.schedule.schedules import INPUT_STATIONARY, Schedules
+
+__all__ = ["PART_NAMES", "Simulator"]
+
+DEFAULT_RULE_ONLY = ("spatial", "inner_tile", "padded", "resident")
+"""Fields of a schedule row that must be 0 (the default rule) so far."""
+
+
+class Simulator:
+    """The simulator as a :class:`lib.cost.cost_model.CostModel`: tile, dataflow, loop order and hardware may vary."""
+
+    name = "simulator"
+    scale = "seconds"
+    accepts = frozenset({"tile", "schedule", "hardware"})
+    part_names = PART_NAMES
+
+    def cost(self, kernels: Kernels, schedules: Schedules, datapath: Datapath, *, parts: bool = False) -> Costs:
+        """Price every row, one after the other on one thread; the parts of a row without a cost are NaN.
+
+        Raises ValueError naming an op kind that the simulator does not know, a schedule field that it cannot vary,
+        or a tile extent outside its loop.
+        """
+        _check(kernels, schedules)
+        rows = len(schedules.kernel)
+        value = np.empty(rows)
+        reason = np.zeros(rows, dtype=np.uint8)
+        all_parts = np.empty((rows, len(PART_NAMES)))
+        operands = operand_table(kernels, datapath.register_sublanes, datapath.register_lanes)
+        _price(
+            compiled_view(kernels), vector_plan(kernels), operands, schedules.kernel, schedules.tile, schedules.dataflow,
+            schedules.loop_order, datapath, value, reason, all_parts,
+        )  # fmt: skip
+        dram_bytes = all_parts[:, BYTES : BYTES + 3].copy()
+        return Costs(value, reason, dram_bytes, None, all_parts if parts else None)
+
+
+def _check(kernels: Kernels, schedules: Schedules) -> None:
+    for field in DEFAULT_RULE_ONLY:
+        rows = np.flatnonzero(getattr(schedules, field).reshape(len(schedules.kernel), -1).any(axis=1))
+        if len(rows):
+            raise ValueError(f"schedule row {rows[0]}: `{field}` is set, but the simulator takes only 0 (default rule)")
+    for field, most in (("dataflow", INPUT_STATIONARY), ("loop_order", len(LOOP_ORDERS) - 1)):
+        rows = np.flatnonzero(getattr(schedules, field) > most)
+        if len(rows):
+            value = getattr(schedules, field)[rows[0]]
+            raise ValueError(f"schedule row {rows[0]}: `{field}` is {value}; 0 to {most} are allowed")
+    loops = kernels.loops[schedules.kernel]
+    rows = np.flatnonzero(((schedules.tile < 1) | (schedules.tile > loops)).any(axis=1))
+    if len(rows):
+        row = rows[0]
+        raise ValueError(
+            f"schedule row {row}: tile {schedules.tile[row].tolist()} does not lie within the loops "
+            f"{loops[row].tolist()} of kernel {schedules.kernel[row]}"
+        )
+
+
+@njit(cache=True, error_model="numpy")
+def _price(kernels, plan, operands, kernel, tile, dataflow, loop_order, datapath, value, reason, parts) -> None:
+    limits = tile_limits(datapath)
+    array = usable_array(datapath)
+    no_buffer = on_chip_bytes(datapath)[0] <= 0
+    workspace = make_workspace()
+    extents = np.ones(9, dtype=np.int64)  # the ninth stands for dimensions that no loop walks
+    for row in range(len(kernel)):
+        k = kernel[row]
+        extents[:8] = tile[row]
+        if no_buffer:
+            reason[row] = Reason.NO_BUFFER
+        elif not tile_fits(operands, k, extents, limits):
+            reason[row] = Reason.TILE_TOO_LARGE
+        else:
+            value[row] = price_row(
+                kernels, plan, k, extents[:8], dataflow[row], loop_order[row], array, datapath, workspace, parts[row]
+            )
+            continue
+        value[row] = np.nan
+        parts[row] = np.nan
