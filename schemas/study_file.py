@@ -118,14 +118,18 @@ def _source_problems(study: Study, folder: Path) -> list[Problem]:
         if workload.hlo is not None and not (folder / workload.hlo).is_file():
             text = f"{got(workload.hlo)}; there is no file {folder / workload.hlo}"
             problems.append(Problem(("workloads", id, "hlo"), text))
-        if workload.builder is not None and not _module_exists(workload.builder.partition(":")[0]):
-            text = f"{got(workload.builder)}; there is no module {workload.builder.partition(':')[0]}"
+        if workload.builder is not None and not _module_exists(workload.builder.partition(":")[0], folder):
+            text = f"{got(workload.builder)}; allowed: a module in the repository or beside the study file"
             problems.append(Problem(("workloads", id, "builder"), text))
     return problems
 
 
-def _module_exists(name: str) -> bool:
+def _module_exists(name: str, folder: Path) -> bool:
+    """Whether Python finds the module in the repository, or it lies beside the study file."""
+    beside = folder.joinpath(*name.split("."))
+    if beside.with_suffix(".py").is_file() or (beside / "__init__.py").is_file():
+        return True
     try:
         return find_spec(name) is not None
-    except ModuleNotFoundError:
+    except ImportError:
         return False

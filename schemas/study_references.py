@@ -70,7 +70,12 @@ def _unknown_ids(path: Path, written: Any, data: Mapping[str, Any], target: str)
 
 def consistency_problems(study: "Study", known: Mapping[str, list[str]]) -> list[Problem]:
     """What doesn't go together between sound entries; `known` are the ids of all entries, by section."""
-    return [*_hardware_problems(study), *_split_problems(study, known), *_model_problems(study, known)]
+    return [
+        *_hardware_problems(study),
+        *_split_problems(study, known),
+        *_model_problems(study, known),
+        *_search_problems(study, known),
+    ]
 
 
 def _hardware_problems(study: "Study") -> Iterator[Problem]:
@@ -136,3 +141,13 @@ def _model_problems(study: "Study", known: Mapping[str, list[str]]) -> Iterator[
             if variant in known["hardware"] and variant not in of_dataset:
                 text = f"{got(variant)} is not in dataset '{model.dataset}'; {allowed_names(variant, of_dataset)}"
                 yield Problem(("models", id, "hardware", place), text)
+
+
+def _search_problems(study: "Study", known: Mapping[str, list[str]]) -> Iterator[Problem]:
+    for id, search in study.searches.items():
+        for workload in select(search.workloads, known["workloads"]):
+            if workload in study.workloads and study.workloads[workload].hlo is not None:
+                place = ("workloads",) if search.workloads == "all" else ("workloads", search.workloads.index(workload))
+                reason = "as designs differ in batch, and an HLO file has its own"
+                text = f"'{workload}' is an HLO file; allowed: keras and builder workloads ({reason})"
+                yield Problem(("searches", id, *place), text)

@@ -35,7 +35,7 @@ class Workload(StudyModel):
     builder: Annotated[str, AfterValidator(_checked_builder)] | None = None
     """`package.module:function` of a Python function that returns a Keras model."""
     hlo: str | None = None
-    """File with an HloModuleProto, relative to the study file; its batch and mode are the file's own."""
+    """File with an HloModuleProto, relative to the study file. Its sizes are fixed, so no search can use it."""
     arguments: dict[str, Any] = {}
     """Arguments of the Keras application or the builder, e.g. `{alpha: 0.5}`."""
     input_shape: list[PositiveInt] | None = None
@@ -43,7 +43,7 @@ class Workload(StudyModel):
     mode: Literal["inference", "training"] = "inference"
     """`training` is a training step: forward pass and gradients of all trainable weights, no optimiser."""
     batch: PositiveInt = 1
-    """Samples that a core works on at once."""
+    """Samples that a core works on at once; for `hlo` the batch that the file was made for."""
     family: Id | None = None
     """Architecture family, the unit of the family split. Default: that of the Keras name, else the workload's id."""
     sizing: Literal["bfloat16", "as-traced"] = "bfloat16"
@@ -57,7 +57,7 @@ class Workload(StudyModel):
             names = " and ".join(given) if given else "no source"
             problems.append(Problem((), f"{names} given; allowed: exactly one of keras, builder, hlo"))
         if self.hlo is not None:
-            own = {"arguments", "input_shape", "mode", "batch"} & self.model_fields_set
+            own = {"arguments", "input_shape", "mode"} & self.model_fields_set
             problems += [Problem((key,), "not allowed beside hlo: the file says it itself") for key in sorted(own)]
         if self.keras is not None and "weights" in self.arguments:
             text = "not allowed: models are built without weights, as costs don't depend on them"
