@@ -2,6 +2,7 @@
 
 from lib.cost.simulator import Simulator
 from lib.job import Job
+from lib.program.program_table import program_from_arrays
 from lib.search.search import run_search
 from lib.search.workload import kernels_by_batch
 from schemas.program_artifact import ProgramArtifact
@@ -11,7 +12,7 @@ job = Job(snakemake)
 spec = job.spec
 workloads = {}
 for path in job.input.programs:
-    program = ProgramArtifact.read(path).program
+    program = program_from_arrays(ProgramArtifact.read(path)["program.npz"])
     workloads[program.name] = kernels_by_batch(program)
 SearchArtifact.write(
     job.folder,
