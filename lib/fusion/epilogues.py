@@ -56,7 +56,7 @@ def _common_exits(flow: Dataflow) -> list[int]:
     depth = [0] * count
     for index in range(count - 1, -1, -1):
         readers = {use.reader for use in flow.uses[index]}
-        if flow.materialised[index] or not readers:
+        if flow.output[index] or not readers:
             continue
         common = readers.pop()
         for reader in readers:

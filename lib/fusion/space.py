@@ -63,7 +63,7 @@ class FusionSpace:
         flow = self.flow
         return np.array(
             [
-                flow.live[index] and not flow.free[index] and not flow.materialised[index]
+                flow.live[index] and not flow.free[index] and not flow.output[index]
                 for index in range(len(flow.instructions))
             ],
             dtype=bool,

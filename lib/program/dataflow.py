@@ -22,9 +22,7 @@ class Operand(NamedTuple):
 
     position: int
     path: tuple[int, ...]
-    """Free instructions between the reader and `view`, the nearest to the reader first; without `view`."""
-    view: int
-    """The instruction whose dimensions the operand has: `source`, or a non-degenerate reshape of it."""
+    """Free instructions between the reader and `source`, the nearest to the reader first."""
     source: int
     """The parameter, large constant or non-free instruction that holds the data."""
 
@@ -41,8 +39,8 @@ class Dataflow:
 
     `free[i]`: bool, a parameter, constant, iota, broadcast, reshape or bitcast. `live[i]`: bool, an output depends on
     it. `operands[i]`: tuple of Operand of a live non-free instruction (small constants and iotas are no operands).
-    `uses[i]`: list of Use by non-free instructions. `materialised[i]`: bool, a program output or read through a
-    non-degenerate reshape, so its result must be an array in memory.
+    `uses[i]`: list of Use by non-free instructions. `output[i]`: bool, its result leaves the program, perhaps through
+    free instructions.
 
     Raises UnsupportedInstruction for an opcode that is not in the table of op kinds.
     """
@@ -62,9 +60,9 @@ class Dataflow:
         count = len(self.instructions)
         self.operands: list[tuple[Operand, ...]] = [()] * count
         self.uses: list[list[Use]] = [[] for _ in range(count)]
-        self.materialised = [False] * count
+        self.output = [False] * count
         for output in program.outputs:
-            self.materialised[self._walk(0, output).source] = True
+            self.output[self._walk(0, output).source] = True
         for index in range(count):
             if self.live[index] and not self.free[index]:
                 self._connect(index)
@@ -96,35 +94,18 @@ class Dataflow:
                 continue
             operands.append(operand)
             self.uses[operand.source].append(Use(index, operand))
-            if operand.view != operand.source:
-                self.materialised[operand.source] = True
         self.operands[index] = tuple(operands)
 
     def _walk(self, position: int, first: int) -> Operand:
         path: list[int] = []
-        view = -1
         current = first
         while self.free[current] and self.instructions[current].operands:
-            below = self.instructions[current].operands[0]
-            if view < 0 and self._reshapes(current, below):
-                view = current
-            if view < 0:
-                path.append(current)
-            current = below
-        return Operand(position, tuple(path), view if view >= 0 else current, current)
-
-    def _reshapes(self, index: int, operand: int) -> bool:
-        """Whether a free instruction merges or splits dimensions, rather than adding or dropping extents of 1."""
-        if self.instructions[index].opcode == "broadcast":
-            return False
-        return _extents(self.instructions[index]) != _extents(self.instructions[operand])
+            path.append(current)
+            current = self.instructions[current].operands[0]
+        return Operand(position, tuple(path), current)
 
 
 def describe(instruction: Instruction) -> str:
     """Name, opcode and shape for messages."""
     shape = ",".join(map(str, instruction.dimensions))
     return f"instruction '{instruction.name}' ({instruction.opcode}, {instruction.dtype}[{shape}])"
-
-
-def _extents(instruction: Instruction) -> list[int]:
-    return [extent for extent in instruction.dimensions if extent > 1]

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from lib.program.canonical_loops import CanonicalLoops
-from lib.program.dataflow import Dataflow, Operand, describe
+from lib.program.dataflow import Dataflow, describe
 from lib.program.kernel_builder import KernelRow, KernelsBuilder, OperandRow, OpRow
 from lib.program.kernel_work import KernelWork, kernel_work
 from lib.program.kernels import INPUT, KERNEL_CLASSES, OUTPUT, WEIGHT, Kernels, concatenate, empty_kernels, take, unique
@@ -111,11 +111,12 @@ def _kernel_row(flow: Dataflow, members: tuple[int, ...]) -> tuple[KernelRow, tu
             if operand.source in inside:
                 keys.append(("op", operand.source))
                 continue
-            stride, order = loops.rows(flow.instructions[operand.view], region.operand_map(member, operand))
+            view, index_map = region.operand_view(member, operand)
+            stride, order = loops.rows(flow.instructions[view], index_map)
             key = ("operand", operand.source, stride, order)
             if key not in node:
                 node[key] = len(operands)
-                operands.append(_operand_row(flow, operand, stride, order))
+                operands.append(_operand_row(flow, operand.source, view, stride, order))
                 sources.append(operand.source)
             keys.append(key)
         reads.append(keys)
@@ -146,7 +147,7 @@ def _region(flow: Dataflow, members: tuple[int, ...]) -> Region:
     region = Region(flow, members[-1])
     for member in reversed(members[:-1]):
         readers = {use.reader for use in flow.uses[member]}
-        if flow.materialised[member] or not readers <= set(members) or not region.add(member):
+        if flow.output[member] or not readers <= set(members) or not region.add(member):
             raise ValueError(
                 f"program '{flow.program.name}': {describe(flow.instructions[member])} can't be in the kernel of "
                 f"'{flow.instructions[members[-1]].name}'"
@@ -154,10 +155,10 @@ def _region(flow: Dataflow, members: tuple[int, ...]) -> Region:
     return region
 
 
-def _operand_row(flow: Dataflow, operand: Operand, stride: tuple[int, ...], order: tuple[int, ...]) -> OperandRow:
-    source = flow.instructions[operand.source]
+def _operand_row(flow: Dataflow, index: int, view: int, stride: tuple[int, ...], order: tuple[int, ...]) -> OperandRow:
+    source = flow.instructions[index]
     weight = source.opcode == "constant" or source.role == "weight"
-    elements = min(source.elements, flow.instructions[operand.view].elements)
+    elements = min(source.elements, flow.instructions[view].elements)
     return OperandRow(WEIGHT if weight else INPUT, stride, order, elements, source.element_bytes)
 
 

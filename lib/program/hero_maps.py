@@ -7,7 +7,7 @@ ReduceWindow).
 from typing import TYPE_CHECKING, NamedTuple
 
 from lib.program.dataflow import UnsupportedInstruction, describe
-from lib.program.index_map import IndexMap, Term, trimmed, whole
+from lib.program.index_map import IndexMap, NotRepresentable, Term, trimmed, whole
 from lib.program.kernels import (
     BATCH,
     GROUP,
@@ -103,7 +103,10 @@ def _split_features(region: "Region", index: int, dimension: int, groups: int) -
         return (), features
     if groups == extent:
         return features, ()
-    return tuple((Term(loop),) for loop in region.split_loop(features[0].loop, groups))  # type: ignore[return-value]
+    if len(features) > 1:
+        raise NotRepresentable("grouped features that several loops walk")
+    major, minor = region.split_loop(features[0].loop, groups)
+    return whole([major]), whole([minor])
 
 
 def _dot(region: "Region", index: int, hero: Instruction, operands: list[Instruction]) -> HeroMaps:
@@ -199,12 +202,18 @@ def _shared(out: Entry, taps: Entry, stride: int, dilation: int) -> Entry:
     """A dimension walked by an output loop and a window loop."""
     if not taps:
         return _strided(out, stride)
+    if len(out) > 1:
+        raise NotRepresentable("a windowed dimension that several loops walk")
     loop = out[0].loop if out else -1
     return (Term(loop, stride if out else 1, taps[0].loop, dilation),)
 
 
 def _strided(entry: Entry, stride: int) -> Entry:
-    return (Term(entry[0].loop, stride),) if stride > 1 and entry else entry
+    if stride == 1 or not entry:
+        return entry
+    if len(entry) > 1:
+        raise NotRepresentable("a strided dimension that several loops walk")
+    return (Term(entry[0].loop, stride),)
 
 
 def _loops(entry: Entry) -> list[int]:

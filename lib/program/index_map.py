@@ -2,12 +2,13 @@
 
 The map of an array has one entry a dimension, a tuple of terms from major to minor. No term: the kernel touches a
 single position of the dimension. One term: the dimension is walked by a loop, or by an output loop and a window loop
-together. Two terms: the dimension is walked by two loops as if it were reshaped to (major, minor), as the features of
-a grouped convolution are by group and channel.
+together. Several terms: the dimension is walked by several loops as if it were reshaped to (major, ..., minor), as the
+features of a grouped convolution are by group and channel.
 
 The offsets of slices, pads and reversals are left out: a map says how far a tile reaches, not where it starts.
 """
 
+from math import prod
 from typing import NamedTuple
 
 from lib.program.program import Instruction
@@ -39,12 +40,54 @@ def trimmed(instruction: Instruction, entries: list[tuple[Term, ...]]) -> IndexM
     return tuple(entry if extent > 1 else () for extent, entry in zip(instruction.dimensions, entries, strict=True))
 
 
-def through_free(reader: Instruction, operand: Instruction, reader_map: IndexMap) -> IndexMap:
-    """The operand's map from that of a broadcast, or of a reshape or bitcast that only adds or drops extents of 1."""
+def through_free(reader: Instruction, operand: Instruction, reader_map: IndexMap, extent: list[int]) -> IndexMap:
+    """The operand's map from that of a broadcast, reshape or bitcast; `extent` holds the loops' extents.
+
+    Raises NotRepresentable for a reshape that would cut a loop, or that regroups a dimension not walked in full.
+    """
     if reader.opcode == "broadcast":
         return trimmed(operand, [reader_map[axis] for axis in reader.axes])
-    kept = iter([entry for extent, entry in zip(reader.dimensions, reader_map, strict=True) if extent > 1])
-    return tuple(next(kept) if extent > 1 else () for extent in operand.dimensions)
+    entries: list[tuple[Term, ...]] = [()] * len(operand.dimensions)
+    for read, held in _reshape_groups(reader.dimensions, operand.dimensions):
+        if len(read) == len(held) == 1:
+            entries[held[0]] = reader_map[read[0]]
+            continue
+        terms = [term for d in read for term in _in_full(reader_map[d], reader.dimensions[d], extent)]
+        for dimension in held:
+            taken = 0
+            covered = 1
+            while covered < operand.dimensions[dimension]:
+                covered *= extent[terms[taken].loop]
+                taken += 1
+            if covered != operand.dimensions[dimension]:
+                raise NotRepresentable("a reshape that cuts a loop")
+            entries[dimension], terms = tuple(terms[:taken]), terms[taken:]
+    return tuple(entries)
+
+
+def _reshape_groups(read: tuple[int, ...], held: tuple[int, ...]) -> list[tuple[list[int], list[int]]]:
+    """The smallest runs of dimensions of the two shapes with equal numbers of elements; extents of 1 left out."""
+    groups = []
+    here = [d for d, extent in enumerate(read) if extent > 1]
+    there = [d for d, extent in enumerate(held) if extent > 1]
+    while here:
+        left, right = [here.pop(0)], [there.pop(0)]
+        size = read[left[0]], held[right[0]]
+        while size[0] != size[1]:
+            if size[0] < size[1]:
+                left.append(here.pop(0))
+                size = size[0] * read[left[-1]], size[1]
+            else:
+                right.append(there.pop(0))
+                size = size[0], size[1] * held[right[-1]]
+        groups.append((left, right))
+    return groups
+
+
+def _in_full(entry: tuple[Term, ...], dimension: int, extent: list[int]) -> tuple[Term, ...]:
+    if any(term != Term(term.loop) for term in entry) or prod(extent[term.loop] for term in entry) != dimension:
+        raise NotRepresentable("a reshape of a dimension that is not walked in full, one by one")
+    return entry
 
 
 def through_op(reader: Instruction, operand: Instruction, reader_map: IndexMap) -> IndexMap:
@@ -52,7 +95,7 @@ def through_op(reader: Instruction, operand: Instruction, reader_map: IndexMap) 
 
     Pads: the operand is taken to be touched wherever the result is, interior padding included. Concatenation: each
     operand is taken to be touched along the whole result. The operand's own size caps both.
-    Raises NotRepresentable for a slice of a dimension that two loops walk.
+    Raises NotRepresentable for a slice of a dimension that several loops walk.
     """
     if not operand.dimensions:
         return ()
@@ -78,6 +121,6 @@ def _sliced(entry: tuple[Term, ...], stride: int, cut: bool) -> tuple[Term, ...]
     if not cut or not entry:
         return entry
     if len(entry) > 1:
-        raise NotRepresentable("a slice of a dimension that two loops walk")
+        raise NotRepresentable("a slice of a dimension that several loops walk")
     term = entry[0]
     return (Term(term.loop, term.stride * stride, term.window, term.window_stride * stride),)

@@ -52,17 +52,32 @@ class Region:
         return parts
 
     def operand_map(self, reader: int, operand: Operand) -> IndexMap:
-        """Index map of what a member reads, in the dimensions of the operand's view. May raise NotRepresentable."""
+        """Index map of the array that a member reads. Raises NotRepresentable."""
+        view, index_map = self.operand_view(reader, operand)
+        if view != operand.source:
+            raise NotRepresentable("a reshape that cuts a loop")
+        return index_map
+
+    def operand_view(self, reader: int, operand: Operand) -> tuple[int, IndexMap]:
+        """What a member reads, followed through free instructions as far as there is an index map.
+
+        (instruction, its map): `operand.source`, or the first result on the way from the reader to it that is
+        reshaped in a way that the kernel's loops can't express. May raise NotRepresentable.
+        """
         instructions = self.flow.instructions
+        current = instructions[reader].operands[operand.position]
         if reader == self.hero and self.hero_maps is not None:
-            current = self.hero_maps.operands[operand.position]
+            index_map = self.hero_maps.operands[operand.position]
         else:
-            first = instructions[reader].operands[operand.position]
-            current = through_op(instructions[reader], instructions[first], self.maps[reader])
+            index_map = through_op(instructions[reader], instructions[current], self.maps[reader])
         for index in operand.path:
             below = instructions[index].operands[0]
-            current = through_free(instructions[index], instructions[below], current)
-        return current
+            try:
+                index_map = through_free(instructions[index], instructions[below], index_map, self.extent)
+            except NotRepresentable:
+                return current, index_map
+            current = below
+        return current, index_map
 
     def add(self, index: int) -> bool:
         """Let an instruction join that only members read; False, and nothing changed, if that is no legal kernel."""
