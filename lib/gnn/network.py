@@ -1,5 +1,6 @@
 """The network: node embeddings, graph layers, late or middle join of the tile, head."""
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -11,7 +12,7 @@ from lib.gnn.layers import ColumnWiseReduction, GraphSageBlock, NodeBlock
 OP_EMBEDDING = 16
 HEAD = (128, 64)
 """Units of the head's two layers before the last."""
-GRAPH_NETWORKS = {"graphsage": GraphSageBlock, "none": NodeBlock}
+GRAPH_NETWORKS: dict[str, Callable] = {"graphsage": GraphSageBlock, "none": NodeBlock}
 
 
 class NetworkShape(NamedTuple):
@@ -110,23 +111,12 @@ def batch_signature(shape: NetworkShape) -> Batch:
 
 
 def build_network(shape: NetworkShape, seed: int) -> Network:
-    """A network with its weights made, by calling it once on an empty-looking batch of one node."""
+    """A network with its weights made, by calling it once on a batch of one node."""
     network = Network(shape, seed)
-    one = tf.zeros(1, tf.int32)
-    network(
-        Batch(
-            one,
-            tf.zeros((1, shape.node)),
-            tf.zeros((0, 2), tf.int32),
-            one,
-            tf.zeros((1, shape.kernel)),
-            one,
-            tf.zeros((1, shape.row)),
-            one,
-            one,
-            tf.zeros((1, shape.node_tile)),
-        )  # fmt: skip
-    )
+    one, no_edges = tf.zeros(1, tf.int32), tf.zeros((0, 2), tf.int32)
+    node, kernel = tf.zeros((1, shape.node)), tf.zeros((1, shape.kernel))
+    row, pair = tf.zeros((1, shape.row)), tf.zeros((1, shape.node_tile))
+    network(Batch(one, node, no_edges, one, kernel, one, row, one, one, pair))
     return network
 
 
@@ -139,9 +129,8 @@ def set_network_weights(network: Network, weights: dict[str, np.ndarray]) -> Non
     """Raises ValueError naming the first weight that is missing, unknown or of another shape."""
     own = {_path(variable): variable for variable in network.weights}
     if own.keys() != weights.keys():
-        raise ValueError(
-            f"weights: missing {sorted(own.keys() - weights.keys())}, unknown {sorted(weights.keys() - own.keys())}"
-        )
+        missing, unknown = sorted(own.keys() - weights.keys()), sorted(weights.keys() - own.keys())
+        raise ValueError(f"weights: missing {missing}, unknown {unknown}")
     for path, variable in own.items():
         if tuple(variable.shape) != weights[path].shape:
             raise ValueError(f"weights: {path} has shape {weights[path].shape}, expected {tuple(variable.shape)}")

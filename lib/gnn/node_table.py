@@ -97,7 +97,7 @@ def _fill_nodes(
                 kind = loop_kind[k, slot]
                 if is_root:
                     table.stride[node, slot] = operand_stride[output, slot]
-                elif not (reduces and (kind == REDUCTION or kind == WINDOW)):
+                elif not (reduces and kind in (REDUCTION, WINDOW)):
                     table.stride[node, slot] = op_stride[n, slot]
             position = 0
             for p in range(8):

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -59,7 +59,7 @@ class TrainedModel:
     best_step: int = 0
 
     @property
-    def scale(self) -> str:
+    def scale(self) -> Literal["seconds", "rank"]:
         """Either "rank" (comparable within a kernel only) or "seconds"."""
         return "rank" if self.spec["loss"] in RANK_LOSSES else "seconds"
 
