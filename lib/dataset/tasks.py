@@ -7,9 +7,9 @@ import pandas as pd
 
 from lib.cost.cost_model import CostModel
 from lib.dataset.labels import labelled_rows
-from lib.fusion import default_fusion, group, random_fusion
+from lib.fusion import FusionSpace, default_fusion, group
 from lib.hardware.datapath import Datapath
-from lib.program.extraction import ProgramKernels, extract
+from lib.program.extraction import KernelExtractor, ProgramKernels, extract
 from lib.program.kernels import KERNEL_CLASSES, Kernels, concatenate, kernels_to_arrays, take, unique
 from lib.program.program import Program
 from lib.schedule.default import default_schedule
@@ -75,8 +75,9 @@ def fusion_shard(
     """The fusion task: all distinct kernels of the default fusion and of `configurations` random ones, each
     with its default tile."""
     rng = np.random.default_rng(seed)
-    fusions = [default_fusion(program)] + [random_fusion(program, rng) for _ in range(configurations)]
-    parts = [extract(program, group(program, fuse)) for fuse in fusions]
+    space, extractor = FusionSpace(program), KernelExtractor(program)
+    fusions = [space.default()] + [space.random(rng) for _ in range(configurations)]
+    parts = [extractor.extract(space.group(fuse)) for fuse in fusions]
     kernels, place = unique(concatenate([part.kernels for part in parts]))
     places = np.split(place, np.cumsum([part.kernels.count for part in parts])[:-1])
     executions = np.zeros(kernels.count, dtype=np.int32)
