@@ -1,0 +1,119 @@
+"""Figures of the papers, shown beside ours, each with source, unit and role."""
+
+from functools import cache
+from typing import Literal
+
+from pydantic import model_validator
+
+from schemas.base import StrictModel
+from schemas.presets import load_preset
+
+ReferenceRole = Literal["claim", "calibration", "validation"]
+
+
+class Claim(StrictModel):
+    """A result that a paper's abstract or summary states."""
+
+    id: str
+    """Short name, unique."""
+    source: str
+    """Key of the reference's `sources`."""
+    claim: str
+    """The claim in words."""
+    value: float | None
+    """None for a claim without a number."""
+    unit: str
+    """Empty for correlations and claims without a number."""
+    role: ReferenceRole
+    """What the figure is used for."""
+
+
+class Figure(StrictModel):
+    """One number of a table."""
+
+    value: float | None
+    """None where the paper prints nothing."""
+    unit: str
+    """Empty for shares and correlations."""
+    role: ReferenceRole
+    """What the figure is used for; printed beside every error against it."""
+    source: str
+    """The paper, in full."""
+
+
+class ReferenceTable(StrictModel):
+    """A table or figure of a paper."""
+
+    title: str
+    """What it shows."""
+    source: str
+    """Key of the reference's `sources`."""
+    note: str
+    """How the numbers were obtained."""
+    role: ReferenceRole
+    """What the figures are used for."""
+    row_roles: dict[str, ReferenceRole] = {}
+    """Rows with another role."""
+    units: dict[str, str]
+    """Unit by column, in the columns' order."""
+    rows: dict[str, list[float | None]]
+    """Values by row, one a column."""
+
+    @model_validator(mode="after")
+    def _rows_fit_columns(self) -> "ReferenceTable":
+        for name, values in self.rows.items():
+            if len(values) != len(self.units):
+                raise ValueError(f"row {name} has {len(values)} values for {len(self.units)} columns")
+        if unknown := set(self.row_roles) - set(self.rows):
+            raise ValueError(f"row_roles names unknown rows {sorted(unknown)}")
+        return self
+
+    def row(self, name: str) -> dict[str, float | None]:
+        """Values of a row by column."""
+        return dict(zip(self.units, self.rows[name], strict=True))
+
+    def column(self, name: str) -> dict[str, float | None]:
+        """Values of a column by row."""
+        place = list(self.units).index(name)
+        return {row: values[place] for row, values in self.rows.items()}
+
+
+class Reference(StrictModel):
+    """All figures of the papers."""
+
+    sources: dict[str, str]
+    """Papers in full, by key."""
+    claims: list[Claim]
+    """Headline claims."""
+    tables: dict[str, ReferenceTable]
+    """Tables and figures, by name."""
+
+    @model_validator(mode="after")
+    def _sources_exist(self) -> "Reference":
+        for item in [*self.claims, *self.tables.values()]:
+            if item.source not in self.sources:
+                raise ValueError(f"unknown source {item.source}; known: {', '.join(self.sources)}")
+        return self
+
+    def claim(self, id: str) -> Claim:
+        """The claim of that id; raises KeyError if there is none."""
+        for claim in self.claims:
+            if claim.id == id:
+                return claim
+        raise KeyError(id)
+
+    def figure(self, table: str, row: str, column: str) -> Figure:
+        """One number with unit, role and source; raises KeyError if there is none."""
+        found = self.tables[table]
+        return Figure(
+            value=found.row(row)[column],
+            unit=found.units[column],
+            role=found.row_roles.get(row, found.role),
+            source=self.sources[found.source],
+        )
+
+
+@cache
+def load_reference() -> Reference:
+    """The figures of `schemas/presets/reference.yaml`."""
+    return Reference.model_validate(load_preset("reference"))
