@@ -59,6 +59,10 @@ STEP_CYCLES = 128.0
 """Cycles of loop control and of starting transfers that a compiler counts for each tile step: a round number near
 what a short loop body of scalar instructions takes."""
 
+FEW_CHANNELS = 16
+"""The compiler lets the filter taps of a convolution with fewer input channels than this share the array's rows (as
+image networks' first layers need), others take a pass a tap."""
+
 _DOT = KERNEL_CLASSES.index("dot")
 """Classes up to this one have a matrix op."""
 _NESTED_AS_CONVOLUTION = [
@@ -66,21 +70,27 @@ _NESTED_AS_CONVOLUTION = [
 ]
 
 
-@njit(cache=True)
-def matrix_cycles(tile, kernel_class, rows, columns) -> float:
-    """Cycles of one systolic array for the matrix op of a tile, weights already in place.
+@njit(cache=True, error_model="numpy", inline="always")
+def matrix_cycles(tile, kernel_class, in_c_whole, dilation_h, dilation_w, rows, columns) -> float:
+    """Cycles of one systolic array for the matrix op of a tile (int[8] or more), weights already in place.
 
-    One pixel (a vector of `rows` contracted elements) enters a cycle; input and output channels are rounded up to
-    the array, each filter tap is a pass of its own. Groups of a convolution lie block-diagonally on the array, as
-    many as fit, so a depthwise convolution takes ceil(channels / min(rows, columns)) passes a tap.
+    One pixel (a vector of `rows` contracted elements) enters a cycle. Input and output channels are rounded up to
+    the array. Each filter tap is a pass of its own; where the kernel's whole `in_c_whole` is small, taps share the
+    rows. Taps that only meet the zeros of a base dilation are skipped. Groups of a convolution lie block-diagonally
+    on the array, as many as fit, so a depthwise one takes ceil(channels / min(rows, columns)) passes a tap.
     """
     if kernel_class > _DOT:
         return 0.0
-    packed = 1
+    taps = np.ceil(tile[KERNEL_H] / dilation_h) * np.ceil(tile[KERNEL_W] / dilation_w)
+    packed = 1.0
     if kernel_class != _DOT and tile[GROUP] > 1:
-        packed = max(1, min(rows // tile[IN_C], columns // tile[OUT_C]))
-    passes = -(-tile[GROUP] // packed) * -(-tile[IN_C] // rows) * -(-tile[OUT_C] // columns)
-    return float(passes * tile[KERNEL_H] * tile[KERNEL_W]) * (tile[BATCH] * tile[OUT_H] * tile[OUT_W])
+        packed = max(1.0, min(np.floor(rows / tile[IN_C]), np.floor(columns / tile[OUT_C])))
+    if packed == 1.0 and kernel_class != _DOT and in_c_whole < FEW_CHANNELS:
+        row_passes = np.ceil(taps * tile[IN_C] / rows)
+    else:
+        row_passes = taps * np.ceil(tile[IN_C] / rows)
+    passes = np.ceil(tile[GROUP] / packed) * row_passes * np.ceil(tile[OUT_C] / columns)
+    return passes * tile[BATCH] * tile[OUT_H] * tile[OUT_W]
 
 
 class Problem(NamedTuple):
@@ -92,6 +102,8 @@ class Problem(NamedTuple):
     """int64[k, 8] loops from the outermost to the innermost."""
     kernel_class: np.ndarray
     """uint8[k]"""
+    base_dilation: np.ndarray
+    """uint8[k, 2]"""
     operands: NodeTable
     vector: NodeTable
 
@@ -116,12 +128,13 @@ def analytical_problem(kernels: Kernels, datapath: Datapath) -> Problem:
         loops=kernels.loops,
         nest=np.ascontiguousarray(nest),
         kernel_class=kernels.kernel_class,
+        base_dilation=kernels.base_dilation,
         operands=operand_table(kernels, datapath.register_sublanes, datapath.register_lanes),
         vector=vector_work(kernels),
     )
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def analytical_rates(datapath) -> Rates:
     """Peak rates of one core."""
     clock = datapath.clock_hz
@@ -131,22 +144,22 @@ def analytical_rates(datapath) -> Rates:
     )  # fmt: skip
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def analytical_scratch():
-    """Working space of :func:`analytical_row`: float64[5, 9]."""
-    return np.empty((5, 9))
+    """Working space of :func:`analytical_row`."""
+    return np.empty(8, dtype=np.int64), np.empty(8), np.empty(9), np.empty(9), np.empty(9)
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy", inline="always")
 def _changes_at(walked, nest, active) -> int:
     """1 + the innermost active level at which a node that extends along `walked` changes; 0 if it never does."""
     for level in range(active - 1, -1, -1):
-        if walked >> int(nest[level]) & 1:
+        if walked >> nest[level] & 1:
             return level + 1
     return 0
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy", inline="always")
 def analytical_row(problem, k, tile, rates, limits, scratch, parts) -> float:
     """Seconds of kernel `k` with a tile (int64[9], the last 1), infinite where it does not fit in `limits`.
 
@@ -164,7 +177,7 @@ def analytical_row(problem, k, tile, rates, limits, scratch, parts) -> float:
         extent, part = problem.loops[k, loop], tile[loop]
         if part < extent:
             nest[active] = loop
-            trips[active] = (extent + part - 1) // part
+            trips[active] = np.ceil(extent / part)
             before[active + 1] = before[active] * trips[active]
             active += 1
             moved[active] = vector[active] = 0.0
@@ -193,7 +206,10 @@ def analytical_row(problem, k, tile, rates, limits, scratch, parts) -> float:
         points = node_elements(node, dimension, row, tile)
         vector[_changes_at(node[row, LOOPS_WALKED], nest, active)] += points * weight[row]
 
-    matrix_s = matrix_cycles(tile, problem.kernel_class[k], rates.rows, rates.columns) / rates.array_cycles_per_s
+    matrix_s = matrix_cycles(
+        tile, problem.kernel_class[k], problem.loops[k, IN_C], problem.base_dilation[k, 0],
+        problem.base_dilation[k, 1], rates.rows, rates.columns,
+    ) / rates.array_cycles_per_s  # fmt: skip
     seconds = moving = vectors = 0.0
     for level in range(active - 1, -1, -1):
         moving += moved[level + 1] / rates.bytes_per_s
@@ -214,7 +230,7 @@ def analytical_row(problem, k, tile, rates, limits, scratch, parts) -> float:
     return seconds + computing + parts[EXPOSED] + before[active] * rates.step_s
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def _price(problem, rates, limits, kernel, tile, value, parts) -> None:
     extents = np.ones(9, dtype=np.int64)
     scratch = analytical_scratch()

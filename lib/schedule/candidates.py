@@ -51,7 +51,7 @@ def tile_candidates(kernels: Kernels, datapath: Datapath) -> TileCandidates:
     return TileCandidates(offset, extent)
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def _granules(kernels, k, datapath, granule) -> None:
     """Fill int64[8] `granule` with the multiple that each loop's tile extents are rounded up to."""
     granule[:] = 1
@@ -66,7 +66,7 @@ def _granules(kernels, k, datapath, granule) -> None:
                 granule[slot] = max(granule[slot], datapath.register_lanes if position == 0 else rows)
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def _loop_candidates(extent, granule, whole_or_one, out) -> int:
     """Write the candidates of one loop to `out`, largest first, and return how many there are."""
     out[0] = extent
@@ -87,7 +87,7 @@ def _loop_candidates(extent, granule, whole_or_one, out) -> int:
     return count
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def _thin(extents, counts) -> None:
     """Drop every second candidate of the richest loop, the first and last kept, until the product is small."""
     while True:
@@ -110,7 +110,7 @@ def _thin(extents, counts) -> None:
         counts[richest] = kept
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def _candidates(kernels, datapath):
     count = len(kernels.loops)
     offset = np.zeros(count * 8 + 1, dtype=np.int64)
@@ -138,7 +138,7 @@ def _candidates(kernels, datapath):
     return offset, extent[:used].copy()
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def first_tile(offset, extent, k, digits, tile) -> None:
     """Set int64[8] `digits` and `tile` to the first tile of kernel `k`: the whole of every loop."""
     for slot in range(8):
@@ -146,7 +146,7 @@ def first_tile(offset, extent, k, digits, tile) -> None:
         tile[slot] = extent[offset[8 * k + slot]]
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy", inline="always")
 def next_tile(offset, extent, k, digits, tile) -> bool:
     """Advance `digits` and `tile` to the next tile in canonical order; False (and back at the first) at the end."""
     for slot in range(7, -1, -1):
@@ -160,7 +160,7 @@ def next_tile(offset, extent, k, digits, tile) -> bool:
     return False
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def tile_at(offset, extent, k, number, tile) -> None:
     """Set `tile` (int[8]) to tile `number` of kernel `k` in canonical order, counting those too large as well."""
     for slot in range(7, -1, -1):

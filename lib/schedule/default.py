@@ -57,7 +57,7 @@ def default_numbers(kernels: Kernels, datapath: Datapath, candidates: TileCandid
     )  # fmt: skip
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def _argmin(problem, rates, limits, offset, extent):
     count = len(problem.loops)
     best_number = np.full(count, -1, dtype=np.int64)
@@ -79,7 +79,7 @@ def _argmin(problem, rates, limits, offset, extent):
     return best_number, best_seconds
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def _tiles_at(offset, extent, number, tile) -> None:
     for k in range(len(number)):
         tile_at(offset, extent, k, number[k], tile[k])

@@ -47,7 +47,7 @@ def operand_table(kernels: Kernels, register_sublanes: int, register_lanes: int)
     )  # fmt: skip
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def _partner(loop) -> int:
     """The window loop that shares a dimension with an output loop; -1 for other loops."""
     if loop == OUT_H:
@@ -55,7 +55,7 @@ def _partner(loop) -> int:
     return KERNEL_W if loop == OUT_W else -1
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def add_dimension(dimension, row, loop, stride, loop_kind, base_dilation, multiple) -> int:
     """Write the dimension that `loop` walks to `dimension[row]` and return the loops that it covers as bits."""
     dimension[row, LOOP], dimension[row, STRIDE] = NO_EXTENT, 0
@@ -73,7 +73,7 @@ def add_dimension(dimension, row, loop, stride, loop_kind, base_dilation, multip
     return covered
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def loops_walked(stride) -> int:
     """Bits of the loops that a node extends along."""
     bits = 0
@@ -83,7 +83,7 @@ def loops_walked(stride) -> int:
     return bits
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def _operands(loop_kind, base_dilation, offset, role, stride, order, elements, element_bytes, sublanes, lanes):
     count = len(role)
     node = np.empty((count, 5), dtype=np.int64)
@@ -112,33 +112,36 @@ def _operands(loop_kind, base_dilation, offset, role, stride, order, elements, e
     return offset, node, weight, dimension[:used].copy()
 
 
-@njit(cache=True)
-def node_elements(node, dimension, row, tile) -> int:
+@njit(cache=True, error_model="numpy", inline="always")
+def node_elements(node, dimension, row, tile) -> float:
     """Elements of node `row` that a tile (int64[9], the last 1) touches, at most its whole."""
-    elements = 1
+    elements = 1.0
     for d in range(node[row, FIRST], node[row, END]):
         span = (tile[dimension[d, LOOP]] - 1) * dimension[d, STRIDE]
         span += (tile[dimension[d, WINDOW_LOOP]] - 1) * dimension[d, WINDOW_STRIDE]
         if dimension[d, DILATION] > 1:
             span //= dimension[d, DILATION]
         elements *= span + 1
-    return min(elements, node[row, WHOLE])
+    return min(elements, float(node[row, WHOLE]))
 
 
-@njit(cache=True)
-def node_elements_and_padded(node, dimension, row, tile) -> tuple[int, int]:
-    """Elements as :func:`node_elements`, and elements of the tile in registers' layout."""
-    elements = padded = 1
+@njit(cache=True, error_model="numpy", inline="always")
+def node_elements_and_padded(node, dimension, row, tile) -> tuple[float, float]:
+    """Elements as :func:`node_elements`, and elements of the tile in registers' layout.
+
+    In floating point, exact below 2**53, because integer division would take most of the time.
+    """
+    elements = padded = 1.0
     for d in range(node[row, FIRST], node[row, END]):
         span = (tile[dimension[d, LOOP]] - 1) * dimension[d, STRIDE]
         span += (tile[dimension[d, WINDOW_LOOP]] - 1) * dimension[d, WINDOW_STRIDE]
         if dimension[d, DILATION] > 1:
             span //= dimension[d, DILATION]
-        extent = span + 1
+        extent = span + 1.0
         elements *= extent
-        multiple = dimension[d, MULTIPLE]
-        padded *= extent if multiple == 1 else (extent + multiple - 1) // multiple * multiple
-    return min(elements, node[row, WHOLE]), padded
+        multiple = float(dimension[d, MULTIPLE])
+        padded *= np.ceil(extent / multiple) * multiple
+    return min(elements, float(node[row, WHOLE])), padded
 
 
 class TileLimits(NamedTuple):
@@ -150,14 +153,14 @@ class TileLimits(NamedTuple):
     output: int
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def tile_limits(datapath) -> TileLimits:
     """Half of each on-chip capacity, as the next set of tiles loads meanwhile."""
     whole, inputs, weights, output = double_buffered_bytes(datapath)
     return TileLimits(whole, inputs, weights, output)
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy", inline="always")
 def tile_bytes(operands, k, tile) -> tuple[float, float, float]:
     """Padded bytes of one set of tiles (int64[9]) of kernel `k`: (inputs, weights, output)."""
     inputs = weights = output = 0.0
@@ -172,7 +175,7 @@ def tile_bytes(operands, k, tile) -> tuple[float, float, float]:
     return inputs, weights, output
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy", inline="always")
 def within(inputs, weights, output, limits) -> bool:
     """Whether padded bytes by role lie within a :class:`TileLimits`."""
     return (
@@ -183,7 +186,7 @@ def within(inputs, weights, output, limits) -> bool:
     )
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy", inline="always")
 def tile_fits(operands, k, tile, limits) -> bool:
     """Whether one set of tiles (int64[9]) of kernel `k` lies within `limits`; `operands`: :func:`operand_table`."""
     inputs, weights, output = tile_bytes(operands, k, tile)
