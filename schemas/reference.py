@@ -90,9 +90,9 @@ class Reference(StrictModel):
 
     @model_validator(mode="after")
     def _sources_exist(self) -> "Reference":
-        for item in [*self.claims, *self.tables.values()]:
-            if item.source not in self.sources:
-                raise ValueError(f"unknown source {item.source}; known: {', '.join(self.sources)}")
+        used = {claim.source for claim in self.claims} | {table.source for table in self.tables.values()}
+        if unknown := used - set(self.sources):
+            raise ValueError(f"unknown sources {sorted(unknown)}; known: {', '.join(self.sources)}")
         return self
 
     def claim(self, id: str) -> Claim:

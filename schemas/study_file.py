@@ -30,7 +30,7 @@ def load_study(path: str | Path, overrides: dict[str, Any] | None = None) -> Stu
     `overrides` are snakemake's `--config` values; only `seed` and `results` can be overridden. Raises
     StudyError that lists all problems as `FILE:LINE: dotted.key: got ...; allowed: ...`, sorted by line.
     """
-    path = Path(path)
+    path = _relative(Path(path))
     source = _read(path)
     overrides = overrides or {}
     refused = [key for key in overrides if key not in OVERRIDABLE]
@@ -47,6 +47,11 @@ def load_study(path: str | Path, overrides: dict[str, Any] | None = None) -> Stu
     if messages:
         raise StudyError("\n".join(messages))
     return study
+
+
+def _relative(path: Path) -> Path:
+    """The path as seen from the working directory, if it lies in it: shorter in messages."""
+    return path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path
 
 
 def _overridden(problem: Problem, overrides: dict[str, Any]) -> bool:
