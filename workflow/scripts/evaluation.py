@@ -2,6 +2,7 @@
 
 from lib.evaluation.selection import held_out_shards
 from lib.evaluation.tables import Prediction, evaluation_tables
+from lib.gnn.backend import use_threads
 from lib.gnn.inference import load_model, predict
 from lib.job import Job
 from schemas.evaluation_artifact import EvaluationArtifact
@@ -9,6 +10,7 @@ from schemas.model_artifact import ModelArtifact
 
 job = Job(snakemake)
 spec = job.spec
+use_threads(job.threads)
 shards = held_out_shards(job.input.shards, spec["models"], spec["split"])
 predictions = []
 for path in job.input.models:
