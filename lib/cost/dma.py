@@ -1,38 +1,62 @@
-"""Transfers between DRAM and the chip: burst efficiency by contiguous run. Latency is a matter of the pipeline."""
+"""Transfers between DRAM and the chip: bytes of a tile and burst efficiency by contiguous run."""
 
+import numpy as np
 from numba import njit
 
 from lib.cost.simulator_constants import DRAM_EFFICIENCY, RUN_OVERHEAD_BYTES
-from lib.program.kernels import NO_LOOP
-from lib.schedule.footprint import node_extent
+from lib.schedule.node_table import (
+    DILATION,
+    END,
+    FIRST,
+    LOOP,
+    NO_EXTENT,
+    STRIDE,
+    WHOLE,
+    WINDOW_LOOP,
+    WINDOW_STRIDE,
+)
+
+
+@njit(cache=True, error_model="numpy", inline="always")
+def _extent(dimension, d, tile) -> int:
+    span = (tile[dimension[d, LOOP]] - 1) * dimension[d, STRIDE]
+    span += (tile[dimension[d, WINDOW_LOOP]] - 1) * dimension[d, WINDOW_STRIDE]
+    if dimension[d, DILATION] > 1:
+        span //= dimension[d, DILATION]
+    return span + 1
 
 
 @njit(cache=True, error_model="numpy")
-def contiguous_run(stride, order, loop_kind, base_dilation, tile, loops) -> int:
-    """Elements of an operand's tile that lie next to each other in DRAM (row-major in `order`).
-
-    `stride`, `loop_kind`, `tile`, `loops`: int[8]; `order`: loops from the most minor dimension on. The run grows
-    over a dimension as long as the ones below it are taken whole.
-    """
-    run = 1
-    for position in range(8):
-        slot = order[position]
-        if slot == NO_LOOP:
-            break
-        extent = node_extent(slot, stride, loop_kind, base_dilation, tile)
-        run *= extent
-        if extent < node_extent(slot, stride, loop_kind, base_dilation, loops):
-            break
-    return run
+def whole_extents(operands, loops) -> np.ndarray:
+    """float64[d]: full extent of every dimension of an operand table (`loops`: int32[k, 8])."""
+    whole = np.empty(len(operands.dimension))
+    extents = np.ones(NO_EXTENT + 1, dtype=np.int64)
+    for k in range(len(loops)):
+        extents[:NO_EXTENT] = loops[k]
+        for row in range(operands.offset[k], operands.offset[k + 1]):
+            for d in range(operands.node[row, FIRST], operands.node[row, END]):
+                whole[d] = _extent(operands.dimension, d, extents)
+    return whole
 
 
 @njit(cache=True, error_model="numpy")
-def transfer_seconds(elements, run, element_bytes, dram_bytes_per_s) -> float:
-    """Seconds to move `elements` in contiguous runs of `run` elements, latency left out.
+def operand_transfer(node, dimension, whole, row, tile, element_bytes, dram_bytes_per_s) -> tuple[float, float]:
+    """(seconds, bytes) to move the tile of operand `row`, latency left out.
 
-    Each run is rounded up to whole bursts and loses RUN_OVERHEAD_BYTES at its break.
+    `node`, `dimension`: an operand table's; `whole`: :func:`whole_extents`; `tile`: int64[9], the last 1. The tile lies
+    in DRAM row-major, so a contiguous run grows over a dimension while the ones below are taken whole. Each run is
+    rounded up to whole bursts and loses RUN_OVERHEAD_BYTES at its break.
     """
+    elements = run = 1.0
+    broken = False
+    for d in range(node[row, FIRST], node[row, END]):
+        extent = float(_extent(dimension, d, tile))
+        elements *= extent
+        if not broken:
+            run *= extent
+            broken = extent < whole[d]
+    elements = min(elements, float(node[row, WHOLE]))
     run_bytes = min(run, elements) * element_bytes
-    granules = (run_bytes + RUN_OVERHEAD_BYTES - 1) // RUN_OVERHEAD_BYTES + 1
-    runs = elements * element_bytes / run_bytes
-    return runs * granules * RUN_OVERHEAD_BYTES / (dram_bytes_per_s * DRAM_EFFICIENCY)
+    moved = elements * element_bytes
+    granules = np.ceil(run_bytes / RUN_OVERHEAD_BYTES) + 1.0
+    return moved / run_bytes * granules * RUN_OVERHEAD_BYTES / (dram_bytes_per_s * DRAM_EFFICIENCY), moved

@@ -4,27 +4,24 @@
 
 What a step costs depends only on which loops are at their last index (the edge tile) and on the transitions into
 and out of it: the *outgoing* level is the innermost loop that is not at its last index, the *incoming* level the
-innermost one that is not at its first. One of the two is always the innermost loop, so the steps fall into at most
-2 d + 1 groups for d loops that are really cut, and within a group every loop runs over intervals of indices that
-cost the same. The sum takes one representative step of each and counts the rest.
+innermost one that is not at its first. One of the two is always the innermost loop, so the steps fall into
+2 d + 1 groups for d loops that are really cut, and within a group every loop runs over a few intervals of indices
+that cost the same. The sum takes one representative step of each combination and counts the rest.
 """
 
 import numpy as np
 from numba import njit
 
-from lib.cost.dma import contiguous_run, transfer_seconds
-from lib.cost.matrix_unit import accumulates_on_pe, matrix_work
-from lib.cost.simulator_constants import ACCUMULATOR_BYTES, DMA_LATENCY_S, KERNEL_LAUNCH_S, STEP_CYCLES
-from lib.cost.vector_unit import ARITHMETIC, LOAD, STORE, vector_cycles, vector_pipes
-from lib.hardware.datapath import processing_elements
-from lib.program.kernels import IN_C, KERNEL_CLASSES, OUTPUT
-from lib.schedule.footprint import tile_elements
+from lib.cost.simulator_constants import KERNEL_LAUNCH_S, STEP_CYCLES
+from lib.cost.tile_step import compute_step, load_step, output_step
+from lib.program.kernels import OUTPUT
 from lib.schedule.loops import LOOP_ORDERS
+from lib.schedule.node_table import LOOPS_WALKED
 
 PART_NAMES = (
     "matrix_s",
     "vector_s",
-    "spill_s",
+    "buffered_s",
     "step_overhead_s",
     "load_s",
     "store_s",
@@ -35,71 +32,93 @@ PART_NAMES = (
     "bytes_weight",
     "bytes_out",
 )
-"""Over all steps: busy matrix and vector unit; the vector unit's load and store slots taken by values that went to
-the buffer in between (already in vector_s as far as that pipe decides); control of the steps; DMA in and out; what
-no compute hides (time minus compute minus launch); launch; number of steps; DRAM bytes by role."""
-MATRIX_S, VECTOR_S, SPILL_S, STEP_S, LOAD_S, STORE_S, EXPOSED_S, LAUNCH_S, STEPS, BYTES = range(10)
+"""Over all steps: busy matrix and vector unit; load and store slots taken by values that went to the buffer in between
+(in vector_s as far as that pipe decides); control of the steps; DMA in and out; what no compute hides (time minus
+compute minus launch); launch; number of steps; DRAM bytes by role."""
+MATRIX_S, VECTOR_S, BUFFERED_S, OVERHEAD_S, LOAD_S, STORE_S, EXPOSED_S, LAUNCH_S, STEPS, BYTES = range(10)
 
-FREE, FIRST, LAST, NOT_FIRST, NOT_LAST, BETWEEN = range(6)
-"""What a group of steps says about the index of a loop."""
+SLOT, TRIPS, EDGE_BIT, REDUCES, ROLE, USED, DIGIT = range(7)
+"""Columns of a loop of the nest: canonical loop; number of tiles; its bit among the loops whose last tile is smaller, 0
+if it is not; 1 where the output does not extend along it; what the current group says about its index; number of
+intervals and the one that the odometer is at."""
 
-_DOT = KERNEL_CLASSES.index("dot")
+ANY, FIRST, LAST, NOT_FIRST, NOT_LAST, BETWEEN = range(6)
+"""Roles: what a group of steps says about the index of a loop."""
+
 _SLOT_ORDER = np.arange(8, dtype=np.int64)
 
 
 @njit(cache=True, error_model="numpy")
-def compute_step(kernels, plan, k, tile, complete, dataflow, array, datapath, pipes, out) -> None:
-    """Fill float64[4] `out` with seconds (compute, matrix, vector, spill) of one step on a tile (int64[8]).
+def loops_cut(loops, whole_tile, slots, output_loops, nest) -> tuple[int, int]:
+    """Fill `nest` (int64[8, 7]) with the loops that have more than one tile, outermost first.
 
-    Matrix and vector unit run side by side; control of the step comes on top.
+    Returns their number and the number of edge bits.
     """
-    pipes[:] = 0.0
-    spilled = vector_pipes(kernels, plan, k, tile, complete, datapath, pipes)
-    matrix = 0.0
-    if plan.matrix[k]:
-        work = matrix_work(
-            tile, kernels.loops[k, IN_C], kernels.base_dilation[k], kernels.kernel_class[k] == _DOT, dataflow, array,
-            datapath, True,
-        )  # fmt: skip
-        pes = processing_elements(datapath)
-        matrix = work.cycles / datapath.clock_hz
-        pipes[LOAD] += pes * work.elements_read * datapath.element_bytes / 4
-        pipes[ARITHMETIC] += pes * work.elements_accumulated
-        if not accumulates_on_pe(array):
-            pipes[LOAD] += pes * work.elements_accumulated * (ACCUMULATOR_BYTES / 4)
-            pipes[STORE] += pes * work.elements_accumulated * (ACCUMULATOR_BYTES / 4)
-    vector = vector_cycles(pipes, datapath) / datapath.clock_hz
-    out[0] = max(matrix, vector) + STEP_CYCLES / datapath.clock_hz
-    out[1] = matrix
-    out[2] = vector
-    out[3] = spilled / (datapath.vector_lanes * processing_elements(datapath) * datapath.clock_hz)
-
-
-@njit(cache=True, error_model="numpy")
-def operand_transfer(kernels, k, operand, tile, element_bytes, datapath) -> tuple[float, float]:
-    """(seconds, bytes) to move the tile of an operand, latency left out."""
-    stride, kind, dilation = kernels.operand_stride[operand], kernels.loop_kind[k], kernels.base_dilation[k]
-    elements = tile_elements(stride, kind, dilation, tile, kernels.operand_elements[operand])
-    run = contiguous_run(stride, kernels.operand_order[operand], kind, dilation, tile, kernels.loops[k])
-    return transfer_seconds(elements, run, element_bytes, datapath.dram_bytes_per_s), float(elements * element_bytes)
+    depth = edge_bits = 0
+    for level in range(8):
+        slot = slots[level]
+        if whole_tile[slot] >= loops[slot]:
+            continue
+        trips = (loops[slot] + whole_tile[slot] - 1) // whole_tile[slot]
+        nest[depth, SLOT], nest[depth, TRIPS], nest[depth, EDGE_BIT] = slot, trips, 0
+        if trips * whole_tile[slot] != loops[slot]:
+            nest[depth, EDGE_BIT] = 1 << edge_bits
+            edge_bits += 1
+        nest[depth, REDUCES] = 1 - ((output_loops >> slot) & 1)
+        depth += 1
+    return depth, edge_bits
 
 
 @njit(cache=True)
-def _intervals(role, trips, edge_differs, zero_differs, next_is_edge, low, count) -> int:
-    """Cut the indices that `role` admits into intervals that cost the same: fill `low` and `count`, int64[4]."""
-    first = 1 if role == NOT_FIRST or role == BETWEEN else 0
-    last = trips - 2 if role == NOT_LAST or role == BETWEEN else trips - 1
-    if role == FIRST:
-        last = 0
-    elif role == LAST:
-        first = trips - 1
+def _set_roles(group, depth, nest) -> tuple[int, int]:
+    """Roles of the loops in a group of steps; returns its incoming and outgoing level (-1: first or last step).
+
+    Groups: 0 .. depth - 2 enter at that level, depth - 1 lies in the middle of the innermost loop, depth is the very
+    first step, depth + 1 + p leaves at level p, 2 depth is the very last step.
+    """
+    inner = depth - 1
+    for level in range(depth):
+        if group < depth:
+            inside = FIRST
+            pivot = group
+        else:
+            inside = LAST if group > depth else FIRST
+            pivot = group - depth - 1 if depth < group < 2 * depth else -1
+        nest[level, ROLE] = ANY if level < pivot else inside
+    if group < inner:
+        nest[group, ROLE] = NOT_FIRST
+        return group, inner
+    if group == inner:
+        nest[inner, ROLE] = BETWEEN
+        return inner, inner
+    if group == depth:
+        return -1, inner
+    if group < 2 * depth:
+        nest[group - depth - 1, ROLE] = NOT_LAST
+        return inner, group - depth - 1
+    return inner, -1
+
+
+@njit(cache=True)
+def _intervals(loop, partial_sums, outgoing, low, count) -> int:
+    """Cut the indices that the role of `loop` (int64[7]) admits into intervals that cost the same.
+
+    Fills `low` and `count` (int64[4]) and returns their number. Cuts: before index 1 where returning partial sums
+    differ from a fresh start; before the last index but one where the next step, at the edge, loads less; before the
+    last one where the tile is smaller or completes the output.
+    """
+    trips, role = loop[TRIPS], loop[ROLE]
+    start = trips - 1 if role == LAST else (1 if role in (NOT_FIRST, BETWEEN) else 0)
+    last = 0 if role == FIRST else (trips - 2 if role in (NOT_LAST, BETWEEN) else trips - 1)
     used = 0
-    start = first
-    for index in (1, trips - 2, trips - 1):
-        cut = (index == 1 and zero_differs) or (index == trips - 2 and next_is_edge) or (
-            index == trips - 1 and edge_differs
-        )  # fmt: skip
-        if cut and start < index <= last:
+    for cut in range(3):
+        if cut == 0:
+            wanted, index = partial_sums and loop[REDUCES] == 1, 1
+        elif cut == 1:
+            wanted, index = outgoing and loop[EDGE_BIT] > 0, trips - 2
+        else:
+            wanted, index = loop[EDGE_BIT] > 0 or loop[REDUCES] == 1, trips - 1
+        if wanted and start < index <= last:
             low[used], count[used] = start, index - start
             used += 1
             start = index
@@ -109,241 +128,166 @@ def _intervals(role, trips, edge_differs, zero_differs, next_is_edge, low, count
     return used
 
 
+@njit(cache=True)
+def _tile_at(mask, loops, whole_tile, nest, depth, tile) -> None:
+    """Fill `tile` (int64[9]) with the extents of a step whose loops in `mask` are at their smaller last tile."""
+    tile[:] = whole_tile
+    for level in range(depth):
+        if nest[level, EDGE_BIT] & mask:
+            slot = nest[level, SLOT]
+            tile[slot] = loops[slot] - (nest[level, TRIPS] - 1) * whole_tile[slot]
+
+
 @njit(cache=True, error_model="numpy")
-def price_row(kernels, plan, k, whole_tile, dataflow, order, array, datapath, workspace, parts) -> float:
-    """Seconds of kernel `k` under one schedule row; fills `parts` (see PART_NAMES).
+def price_row(model, k, whole_tile, dataflow, order, array, datapath, workspace, parts) -> float:
+    """Seconds of kernel `k` under one schedule row; fills `parts` (float64[12], see PART_NAMES).
 
-    `whole_tile`: int64[8]; `workspace`: :func:`make_workspace`.
+    `model`: :class:`lib.cost.tile_step.StepModel`; `whole_tile`: int64[9], the last 1; `array`:
+    :class:`lib.cost.matrix_unit.UsableArray`; `workspace`: :func:`make_workspace`.
     """
-    loops = kernels.loops[k]
-    compute_of, load_of, store_of, tile, pipes, low, count, role, used, digit = workspace
-    first_operand, output = kernels.operand_offset[k], kernels.operand_offset[k + 1] - 1
-    nest = LOOP_ORDERS[order] if plan.nested[k] else _SLOT_ORDER
-
-    # The loops that are cut, outermost first, and how they touch the output.
-    depth = 0
-    slot_at = np.empty(8, dtype=np.int64)
-    trips = np.empty(8, dtype=np.int64)
-    edge_bit = np.zeros(8, dtype=np.int64)
-    reduces = np.zeros(8, dtype=np.bool_)
-    edge_bits = 0
-    steps = 1.0
+    compute_of, load_of, output_of, tile, pipes, low, count, nest = workspace
+    loops = model.loops[k]
+    output_loops = model.operands.node[model.operands.offset[k + 1] - 1, LOOPS_WALKED]
+    slots = LOOP_ORDERS[order] if model.nested[k] else _SLOT_ORDER
+    depth, edge_bits = loops_cut(loops, whole_tile, slots, output_loops, nest)
     output_level = -1
-    for level in range(8):
-        slot = nest[level]
-        trip = -(-loops[slot] // whole_tile[slot])
-        if trip == 1:
-            continue
-        slot_at[depth], trips[depth] = slot, trip
-        if loops[slot] % whole_tile[slot] != 0:
-            edge_bit[depth] = 1 << edge_bits
-            edge_bits += 1
-        reduces[depth] = kernels.operand_stride[output, slot] == 0
-        if not reduces[depth]:
-            output_level = depth
-        steps *= trip
-        depth += 1
-    partial_sums = False
-    for level in range(output_level):
-        partial_sums |= reduces[level]
-    compute_of[: 2 << edge_bits, 0] = -1.0
-    load_of[: depth + 1, : 1 << edge_bits, 0] = -1.0
-    store_of[: 2 << edge_bits, 0] = -1.0
+    partial_sums = reducing = False
+    steps = 1.0
+    for level in range(depth):
+        steps *= nest[level, TRIPS]
+        if nest[level, REDUCES]:
+            reducing = True
+        else:
+            output_level = level
+            partial_sums = reducing
+    # Costs by edge mask, computed when first met.
+    for entry in range(2 << edge_bits):
+        compute_of[entry, 0] = output_of[entry, 0] = -1.0
+    for level in range(depth + 1):
+        for entry in range(1 << edge_bits):
+            load_of[level, entry, 0] = -1.0
 
     parts[:] = 0.0
-    first_load = _load(
-        kernels, k, -1, 0, False, slot_at, depth, edge_bit, output_level, whole_tile, datapath, tile, load_of,
-        store_of, parts, 1.0,
-    )  # fmt: skip
-    seconds = first_load
+    load = load_of[0, 0]
+    load_step(model, k, 255, whole_tile, datapath, load)
+    seconds = load[0]
+    _add_load(load, 1.0, parts)
     if depth == 0:
-        tile[:] = whole_tile
-        compute_step(kernels, plan, k, tile, True, dataflow, array, datapath, pipes, compute_of[1])
+        compute_step(model, k, whole_tile, True, dataflow, array, datapath, pipes, compute_of[1])
         seconds += compute_of[1, 0]
         _add_compute(compute_of[1], 1.0, parts)
-    # Groups of steps: 0 .. depth - 1 enter at that level (depth - 1: in the middle of the innermost loop), depth the
-    # very first step, depth + 1 + p leave at level p, 2 depth the very last one.
     inner = depth - 1
     for group in range(2 * depth + 1 if depth > 0 else 0):
-        incoming, outgoing = inner, inner
+        incoming, outgoing = _set_roles(group, depth, nest)
+        more = True
         for level in range(depth):
-            role[level] = FREE
-        if group < inner:
-            incoming = group
-            role[group] = NOT_FIRST
-            for level in range(group + 1, depth):
-                role[level] = FIRST
-        elif group == inner:
-            role[inner] = BETWEEN
-        elif group == depth:
-            incoming = -1
-            for level in range(depth):
-                role[level] = FIRST
-        elif group < 2 * depth:
-            outgoing = group - depth - 1
-            role[outgoing] = NOT_LAST
-            for level in range(outgoing + 1, depth):
-                role[level] = LAST
-        else:
-            outgoing = -1
-            for level in range(depth):
-                role[level] = LAST
-        empty = False
-        for level in range(depth):
-            used[level] = _intervals(
-                role[level], trips[level], edge_bit[level] > 0 or reduces[level], partial_sums and reduces[level],
-                level == outgoing and edge_bit[level] > 0, low[level], count[level],
-            )  # fmt: skip
-            empty |= used[level] == 0
-            digit[level] = 0
-        while not empty:
-            # The representative step: its edge tiles, those of its neighbours, and how many steps are like it.
+            nest[level, USED] = _intervals(nest[level], partial_sums, level == outgoing, low[level], count[level])
+            nest[level, DIGIT] = 0
+            more = more and nest[level, USED] > 0
+        changing = 0
+        for level in range(max(outgoing, 0), depth):
+            changing |= 1 << nest[level, SLOT]
+        while more:
+            # A representative step: which tiles are at an edge in it, in the next and in the previous one.
             times = 1.0
             mask = next_mask = previous_mask = 0
-            complete = previous_complete = True
+            complete = previous_complete = 1
             resumes = False
             for level in range(depth):
-                index = low[level, digit[level]]
-                times *= count[level, digit[level]]
-                at_last = index == trips[level] - 1
-                if at_last:
-                    mask |= edge_bit[level]
-                elif reduces[level]:
-                    complete = False
+                index = low[level, nest[level, DIGIT]]
+                times *= count[level, nest[level, DIGIT]]
+                last = nest[level, TRIPS] - 1
+                bit, reduces = nest[level, EDGE_BIT], nest[level, REDUCES] == 1
+                if index == last:
+                    mask |= bit
+                elif reduces:
+                    complete = 0
                 next_index = index if level < outgoing else (index + 1 if level == outgoing else 0)
-                if next_index == trips[level] - 1:
-                    next_mask |= edge_bit[level]
-                resumes |= reduces[level] and next_index > 0
-                previous_last = at_last if level < incoming else level > incoming
-                if previous_last:
-                    previous_mask |= edge_bit[level]
-                elif reduces[level]:
-                    previous_complete = False
-            entry = compute_of[2 * mask + complete]
-            if entry[0] < 0:
-                _tile_at(mask, whole_tile, loops, slot_at, depth, edge_bit, tile)
-                compute_step(kernels, plan, k, tile, complete, dataflow, array, datapath, pipes, entry)
+                if next_index == last:
+                    next_mask |= bit
+                if reduces and next_index > 0:
+                    resumes = True
+                if level > incoming or (level < incoming and index == last):
+                    previous_mask |= bit
+                elif reduces:
+                    previous_complete = 0
+            step = compute_of[2 * mask + complete]
+            if step[0] < 0:
+                _tile_at(mask, loops, whole_tile, nest, depth, tile)
+                compute_step(model, k, tile, complete == 1, dataflow, array, datapath, pipes, step)
+            _add_compute(step, times, parts)
             moving = 0.0
             if outgoing >= 0:
-                resumes &= output_level >= outgoing
-                moving += _load(
-                    kernels, k, outgoing, next_mask, resumes, slot_at, depth, edge_bit, output_level, whole_tile,
-                    datapath, tile, load_of, store_of, parts, times,
-                )  # fmt: skip
-            if incoming >= 0 and output_level >= incoming:
-                moving += _store(
-                    kernels, k, previous_mask, previous_complete, slot_at, depth, edge_bit, whole_tile, datapath,
-                    tile, store_of, parts, times,
-                )  # fmt: skip
-            seconds += times * max(entry[0], moving)
-            _add_compute(entry, times, parts)
+                load = load_of[outgoing + 1, next_mask]
+                if load[0] < 0:
+                    _tile_at(next_mask, loops, whole_tile, nest, depth, tile)
+                    load_step(model, k, changing, tile, datapath, load)
+                _add_load(load, times, parts)
+                moving = load[0]
+                if resumes and output_level >= outgoing:
+                    back = output_of[2 * next_mask]
+                    if back[0] < 0:
+                        _tile_at(next_mask, loops, whole_tile, nest, depth, tile)
+                        output_step(model, k, tile, False, datapath, back)
+                    moving += back[1] if load[0] > 0 else back[0]
+                    parts[LOAD_S] += times * (back[1] if load[0] > 0 else back[0])
+                    parts[BYTES + OUTPUT] += times * back[2]
+            if 0 <= incoming <= output_level:
+                store = output_of[2 * previous_mask + previous_complete]
+                if store[0] < 0:
+                    _tile_at(previous_mask, loops, whole_tile, nest, depth, tile)
+                    output_step(model, k, tile, previous_complete == 1, datapath, store)
+                moving += store[0]
+                _add_store(store, times, parts)
+            seconds += times * max(step[0], moving)
             level = inner
             while level >= 0:
-                digit[level] += 1
-                if digit[level] < used[level]:
+                nest[level, DIGIT] += 1
+                if nest[level, DIGIT] < nest[level, USED]:
                     break
-                digit[level] = 0
+                nest[level, DIGIT] = 0
                 level -= 1
-            empty = level < 0
-    seconds += _store(
-        kernels, k, (1 << edge_bits) - 1, True, slot_at, depth, edge_bit, whole_tile, datapath, tile, store_of,
-        parts, 1.0,
-    )  # fmt: skip
+            more = level >= 0
+    last_mask = (1 << edge_bits) - 1
+    store = output_of[2 * last_mask + 1]
+    if store[0] < 0:
+        _tile_at(last_mask, loops, whole_tile, nest, depth, tile)
+        output_step(model, k, tile, True, datapath, store)
+    _add_store(store, 1.0, parts)
+    seconds += store[0]
     parts[EXPOSED_S] += seconds
     parts[LAUNCH_S] = KERNEL_LAUNCH_S
     parts[STEPS] = steps
-    parts[STEP_S] = steps * STEP_CYCLES / datapath.clock_hz
+    parts[OVERHEAD_S] = steps * STEP_CYCLES / datapath.clock_hz
     return seconds + KERNEL_LAUNCH_S
 
 
 @njit(cache=True)
-def _add_compute(entry, times, parts) -> None:
-    parts[EXPOSED_S] -= times * entry[0]
-    parts[MATRIX_S] += times * entry[1]
-    parts[VECTOR_S] += times * entry[2]
-    parts[SPILL_S] += times * entry[3]
+def _add_compute(step, times, parts) -> None:
+    parts[EXPOSED_S] -= times * step[0]
+    parts[MATRIX_S] += times * step[1]
+    parts[VECTOR_S] += times * step[2]
+    parts[BUFFERED_S] += times * step[3]
 
 
 @njit(cache=True)
-def _tile_at(mask, whole_tile, loops, slot_at, depth, edge_bit, tile) -> None:
-    """The tile (int64[8]) of a step whose loops in `mask` are at their edge."""
-    tile[:] = whole_tile
-    for level in range(depth):
-        if edge_bit[level] & mask:
-            slot = slot_at[level]
-            tile[slot] = loops[slot] % whole_tile[slot]
-
-
-@njit(cache=True, error_model="numpy")
-def _load(
-    kernels, k, level, mask, resumes, slot_at, depth, edge_bit, output_level, whole_tile, datapath, tile, load_of,
-    store_of, parts, times,
-) -> float:  # fmt: skip
-    """Seconds to load what changes when loop `level` advances (-1: everything), counted `times` in `parts`.
-
-    `resumes`: the output tile has partial sums from before, which come back too.
-    """
-    entry = load_of[level + 1, mask]
-    if entry[0] < 0:
-        _tile_at(mask, whole_tile, kernels.loops[k], slot_at, depth, edge_bit, tile)
-        entry[:] = 0.0
-        for operand in range(kernels.operand_offset[k], kernels.operand_offset[k + 1] - 1):
-            changes = level < 0
-            for inside in range(max(level, 0), depth):
-                changes |= kernels.operand_stride[operand, slot_at[inside]] > 0
-            if changes:
-                seconds, moved = operand_transfer(
-                    kernels, k, operand, tile, kernels.operand_element_bytes[operand], datapath
-                )  # fmt: skip
-                entry[0] += seconds
-                entry[1 + kernels.operand_role[operand]] += moved
-        if entry[0] > 0:
-            entry[0] += DMA_LATENCY_S
-    seconds = entry[0]
+def _add_load(load, times, parts) -> None:
+    parts[LOAD_S] += times * load[0]
     for role in range(OUTPUT):
-        parts[BYTES + role] += times * entry[1 + role]
-    parts[LOAD_S] += times * seconds
-    if resumes:
-        partial = _output_entry(kernels, k, mask, False, slot_at, depth, edge_bit, whole_tile, datapath, tile, store_of)
-        back = partial[0] if seconds == 0 else partial[0] - DMA_LATENCY_S
-        parts[LOAD_S] += times * back
-        parts[BYTES + OUTPUT] += times * partial[1]
-        seconds += back
-    return seconds
+        parts[BYTES + role] += times * load[1 + role]
 
 
-@njit(cache=True, error_model="numpy")
-def _store(
-    kernels, k, mask, complete, slot_at, depth, edge_bit, whole_tile, datapath, tile, store_of, parts, times
-) -> float:
-    """Seconds to store the output tile, or its partial sums where it is not `complete`, counted `times` in `parts`."""
-    entry = _output_entry(kernels, k, mask, complete, slot_at, depth, edge_bit, whole_tile, datapath, tile, store_of)
-    parts[STORE_S] += times * entry[0]
-    parts[BYTES + OUTPUT] += times * entry[1]
-    return entry[0]
-
-
-@njit(cache=True, error_model="numpy")
-def _output_entry(kernels, k, mask, complete, slot_at, depth, edge_bit, whole_tile, datapath, tile, store_of):
-    entry = store_of[2 * mask + complete]
-    if entry[0] < 0:
-        _tile_at(mask, whole_tile, kernels.loops[k], slot_at, depth, edge_bit, tile)
-        output = kernels.operand_offset[k + 1] - 1
-        size = np.int64(kernels.operand_element_bytes[output])
-        if not complete:
-            size = max(size, ACCUMULATOR_BYTES)
-        seconds, moved = operand_transfer(kernels, k, output, tile, size, datapath)
-        entry[0] = seconds + DMA_LATENCY_S
-        entry[1] = moved
-    return entry
+@njit(cache=True)
+def _add_store(store, times, parts) -> None:
+    parts[STORE_S] += times * store[0]
+    parts[BYTES + OUTPUT] += times * store[2]
 
 
 @njit(cache=True)
 def make_workspace():
-    """Arrays that one call of :func:`price_row` after another reuses: step costs by edge mask and phase, and the
-    odometer over intervals."""
+    """Arrays that one call of :func:`price_row` after another reuses: compute, load and output costs by edge mask, the
+    tile, the pipes, and the intervals of each loop's indices with the odometer over them."""
     return (
-        np.empty((512, 4)), np.empty((9, 256, 4)), np.empty((512, 2)), np.empty(8, dtype=np.int64), np.empty(4),
-        np.empty((8, 4), dtype=np.int64), np.empty((8, 4), dtype=np.int64), np.empty(8, dtype=np.int64),
-        np.empty(8, dtype=np.int64), np.empty(8, dtype=np.int64),
+        np.empty((512, 4)), np.empty((9, 256, 3)), np.empty((512, 3)), np.ones(9, dtype=np.int64), np.empty(5),
+        np.empty((8, 4), dtype=np.int64), np.empty((8, 4), dtype=np.int64), np.empty((8, 7), dtype=np.int64),
     )  # fmt: skip

@@ -10,12 +10,11 @@ from numba import njit
 from lib.cost.cost_model import Costs, Reason
 from lib.cost.matrix_unit import usable_array
 from lib.cost.pipeline import BYTES, PART_NAMES, make_workspace, price_row
-from lib.cost.vector_plan import vector_plan
+from lib.cost.tile_step import step_model
 from lib.hardware.datapath import Datapath, on_chip_bytes
 from lib.program.kernels import Kernels
-from lib.schedule.candidates import compiled_view
 from lib.schedule.loops import LOOP_ORDERS
-from lib.schedule.node_table import operand_table, tile_fits, tile_limits
+from lib.schedule.node_table import tile_fits, tile_limits
 from lib.schedule.schedules import INPUT_STATIONARY, Schedules
 
 __all__ = ["PART_NAMES", "Simulator"]
@@ -43,10 +42,9 @@ class Simulator:
         value = np.empty(rows)
         reason = np.zeros(rows, dtype=np.uint8)
         all_parts = np.empty((rows, len(PART_NAMES)))
-        operands = operand_table(kernels, datapath.register_sublanes, datapath.register_lanes)
         _price(
-            compiled_view(kernels), vector_plan(kernels), operands, schedules.kernel, schedules.tile, schedules.dataflow,
-            schedules.loop_order, datapath, value, reason, all_parts,
+            step_model(kernels, datapath), schedules.kernel, schedules.tile, schedules.dataflow, schedules.loop_order,
+            datapath, value, reason, all_parts,
         )  # fmt: skip
         dram_bytes = all_parts[:, BYTES : BYTES + 3].copy()
         return Costs(value, reason, dram_bytes, None, all_parts if parts else None)
@@ -73,7 +71,7 @@ def _check(kernels: Kernels, schedules: Schedules) -> None:
 
 
 @njit(cache=True, error_model="numpy")
-def _price(kernels, plan, operands, kernel, tile, dataflow, loop_order, datapath, value, reason, parts) -> None:
+def _price(model, kernel, tile, dataflow, loop_order, datapath, value, reason, parts) -> None:
     limits = tile_limits(datapath)
     array = usable_array(datapath)
     no_buffer = on_chip_bytes(datapath)[0] <= 0
@@ -84,12 +82,12 @@ def _price(kernels, plan, operands, kernel, tile, dataflow, loop_order, datapath
         extents[:8] = tile[row]
         if no_buffer:
             reason[row] = Reason.NO_BUFFER
-        elif not tile_fits(operands, k, extents, limits):
+        elif not tile_fits(model.operands, k, extents, limits):
             reason[row] = Reason.TILE_TOO_LARGE
         else:
             value[row] = price_row(
-                kernels, plan, k, extents[:8], dataflow[row], loop_order[row], array, datapath, workspace, parts[row]
-            )
+                model, k, extents, dataflow[row], loop_order[row], array, datapath, workspace, parts[row]
+            )  # fmt: skip
             continue
         value[row] = np.nan
         parts[row] = np.nan

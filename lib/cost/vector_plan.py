@@ -1,30 +1,32 @@
-"""What the vector unit does for each node of a kernel, whatever the tile: layouts, phases, live ranges.
+"""What a kernel asks of the vector unit, as items that only wait for a tile.
 
-Made once a kernel; :mod:`lib.cost.vector_unit` weighs it with a tile. This is where the kernel's edges matter: a
-value that lives across many ops takes a register from them, and a value that its consumer wants in another layout
-passes through the cross-lane unit.
+An item is a shape (dimensions walked by loops, the register tile that pads them) and what each of its elements costs
+on every pipe, in steps of either phase. All nodes of a kernel with the same shape share one item.
 """
 
+import math
 from typing import NamedTuple
 
 import numpy as np
 from numba import njit
 
-from lib.cost.simulator_constants import (
-    DIVIDE_INSTRUCTIONS,
-    REGISTERS_IN_FLIGHT,
-    TRANSCENDENTAL_INSTRUCTIONS,
-    VECTOR_REGISTERS,
+from lib.cost.fused_ops import (
+    COMPLETE_STEP,
+    EVERY_STEP,
+    MATRIX,
+    REDUCTION,
+    STREAMED,
+    WINDOW_OP,
+    count_relayouts,
+    layouts,
+    live_ranges,
+    phases,
 )
-from lib.program.kernels import ABSENT, GROUP, IN_C, NO_LOOP, OUT_C, Kernels
+from lib.cost.simulator_constants import DIVIDE_INSTRUCTIONS, TRANSCENDENTAL_INSTRUCTIONS
+from lib.program.kernels import NO_LOOP, WINDOW, Kernels
 from lib.program.op_kinds import OP_CLASSES, op_class_numbers, op_kind_table
 from lib.schedule.candidates import compiled_view
-
-EVERY_STEP, COMPLETE_STEP, STREAMED = range(3)
-"""When a node is worked on: in every tile step; in steps that complete the output tile; never by the vector unit,
-because the matrix unit or a window op reads it from the buffer."""
-
-FREE, MATRIX, REDUCTION, WINDOW_OP = (OP_CLASSES.index(c) for c in ("free", "matrix", "reduction", "window"))
+from lib.schedule.node_table import add_dimension
 
 INSTRUCTIONS = {
     "free": 0.0,
@@ -39,38 +41,29 @@ INSTRUCTIONS = {
 """Vector instructions for one register of elements, by cost class."""
 _INSTRUCTIONS = np.array([INSTRUCTIONS[name] for name in OP_CLASSES])
 
-VALUES_ALIVE = VECTOR_REGISTERS // REGISTERS_IN_FLIGHT
+ARITHMETIC, LOAD, STORE, CROSS_LANE, BUFFERED = range(5)
+"""Pipes, and the part of LOAD and STORE that values take that went to the buffer in between."""
 
 
 class VectorPlan(NamedTuple):
-    """k kernels; nodes of a kernel are its operands but the output, then its ops."""
+    """i items of k kernels with d dimensions."""
 
-    node_offset: np.ndarray
+    offset: np.ndarray
     """int64[k + 1]"""
-    layout: np.ndarray
-    """uint8[nodes, 2] loops along the most minor and the second dimension of the node, NO_LOOP where there is none; of
-    a reduction or window, along those of its iteration space."""
-    phase: np.ndarray
-    """uint8[nodes] EVERY_STEP, COMPLETE_STEP or STREAMED."""
-    instructions: np.ndarray
-    """float64[nodes] arithmetic instructions an element; 0 for operands."""
-    op_class: np.ndarray
-    """uint8[nodes] position in OP_CLASSES; FREE for operands."""
-    relayouts: np.ndarray
-    """uint8[nodes, 2] passes through the cross-lane unit in phase EVERY_STEP and COMPLETE_STEP."""
-    reloads: np.ndarray
-    """uint8[nodes, 2] loads of a value that gave its register away, by phase."""
-    stores: np.ndarray
-    """uint8[nodes] 1: the value goes to the buffer, because no register was left or the matrix unit reads it there."""
-    matrix: np.ndarray
-    """bool[k] the hero is a matrix op."""
-    nested: np.ndarray
-    """bool[k] loops are nested as a matrix or window op's."""
+    dimensions: np.ndarray
+    """int64[i, 2] first and end of an item's dimensions."""
+    weight: np.ndarray
+    """float64[i, 2, 5] lane-words an element, in phase EVERY_STEP and (added) COMPLETE_STEP, by pipe. A lane-word is
+    one 32-bit element an instruction, or 4 bytes loaded or stored."""
+    dimension: np.ndarray
+    """int64[d, 6] as in :class:`lib.schedule.node_table.NodeTable`."""
 
 
-def vector_plan(kernels: Kernels) -> VectorPlan:
-    """Plan every kernel. Raises ValueError naming an op kind that the simulator does not know, or a kernel with a
-    second matrix op."""
+def vector_plan(kernels: Kernels, register_sublanes: int, register_lanes: int) -> VectorPlan:
+    """Plan every kernel for registers of `register_sublanes` x `register_lanes` 32-bit elements.
+
+    Raises ValueError naming an op kind that the simulator does not know, or a second matrix op of a kernel.
+    """
     table, classes = op_kind_table(), op_class_numbers()
     unknown = np.flatnonzero(kernels.op_kind >= len(classes))
     if len(unknown):
@@ -86,7 +79,9 @@ def vector_plan(kernels: Kernels) -> VectorPlan:
             f"{_place(kernels, second[0])}: {table[kernels.op_kind[second[0]]][0]} is a matrix op beside the kernel's "
             "main one; a kernel has one at most"
         )
-    return VectorPlan(*_plan(compiled_view(kernels), op_class, _INSTRUCTIONS[op_class]))
+    return VectorPlan(
+        *_plan(compiled_view(kernels), op_class, _INSTRUCTIONS[op_class], register_sublanes, register_lanes)
+    )
 
 
 def _place(kernels: Kernels, op: int) -> str:
@@ -95,174 +90,151 @@ def _place(kernels: Kernels, op: int) -> str:
 
 
 @njit(cache=True)
-def _plan(kernels, op_class, op_instructions):
+def _plan(kernels, op_class, op_instructions, sublanes, lanes):
     count = len(kernels.loops)
-    node_offset = kernels.operand_offset - np.arange(count + 1) + kernels.op_offset
-    nodes = node_offset[-1]
-    layout = np.full((nodes, 2), NO_LOOP, dtype=np.uint8)
-    phase = np.zeros(nodes, dtype=np.uint8)
-    instructions = np.zeros(nodes)
-    node_class = np.zeros(nodes, dtype=np.uint8)
-    relayouts = np.zeros((nodes, 2), dtype=np.uint8)
-    reloads = np.zeros((nodes, 2), dtype=np.uint8)
-    stores = np.zeros(nodes, dtype=np.uint8)
-    matrix = np.zeros(count, dtype=np.bool_)
-    nested = np.zeros(count, dtype=np.bool_)
+    nodes = len(kernels.operand_role) + 2 * len(kernels.op_kind) + 2 * count
+    offset = np.zeros(count + 1, dtype=np.int64)
+    dimensions = np.zeros((nodes, 2), dtype=np.int64)
+    weight = np.zeros((nodes, 2, 5))
+    dimension = np.zeros((nodes * 8, 6), dtype=np.int64)
+    items = used = 0
     for k in range(count):
-        first, last = node_offset[k], node_offset[k + 1]
-        inputs = kernels.operand_offset[k + 1] - kernels.operand_offset[k] - 1
-        for op in range(kernels.op_offset[k], kernels.op_offset[k + 1]):
-            node = first + inputs + op - kernels.op_offset[k]
-            instructions[node] = op_instructions[op]
-            node_class[node] = op_class[op]
-        hero = kernels.hero[k] - kernels.op_offset[k] + inputs
+        first_operand, output = kernels.operand_offset[k], kernels.operand_offset[k + 1] - 1
+        first_op = kernels.op_offset[k]
+        inputs = output - first_operand
+        local = inputs + kernels.op_offset[k + 1] - first_op
+        hero = kernels.hero[k] - first_op + inputs
         hero_class = op_class[kernels.hero[k]]
-        matrix[k] = hero_class == MATRIX
-        nested[k] = hero_class == MATRIX or hero_class == WINDOW_OP
         edges = kernels.edge[kernels.edge_offset[k] : kernels.edge_offset[k + 1]]
-        _phases(edges, inputs, hero, hero_class, phase[first:last])
-        _layouts(kernels, k, edges, inputs, hero, phase[first:last], node_class[first:last], layout[first:last])
-        _relayouts(
-            kernels, k, edges, hero, hero_class, phase[first:last], layout[first:last], relayouts[first:last]
+        node_class = np.zeros(local, dtype=np.uint8)
+        node_class[inputs:] = op_class[first_op : kernels.op_offset[k + 1]]
+        phase = np.zeros(local, dtype=np.uint8)
+        layout = np.full((local, 2), NO_LOOP, dtype=np.uint8)
+        relayouts = np.zeros((local, 2))
+        reloads = np.zeros((local, 2))
+        stores = np.zeros(local)
+        phases(edges, inputs, hero, hero_class, phase)
+        layouts(kernels, k, edges, inputs, hero, phase, node_class, layout)
+        count_relayouts(kernels, k, edges, hero, hero_class, phase, layout, relayouts)
+        live_ranges(edges, inputs, node_class, phase, reloads, stores)
+
+        kind, dilation = kernels.loop_kind[k], kernels.base_dilation[k]
+        output_stride, output_order = kernels.operand_stride[output], kernels.operand_order[output]
+        start = items
+        for node in range(local):
+            if node < inputs:
+                stride = kernels.operand_stride[first_operand + node]
+                size = kernels.operand_element_bytes[first_operand + node]
+            else:
+                op = first_op + node - inputs
+                stride, size = kernels.op_stride[op], kernels.op_element_bytes[op]
+            when = COMPLETE_STEP if phase[node] == COMPLETE_STEP else EVERY_STEP
+            own = np.zeros((2, 5))
+            if node < inputs and phase[node] != STREAMED:
+                own[when, LOAD] += size / 4
+            elif node >= inputs:
+                own[when, ARITHMETIC] += op_instructions[op]
+            passing = np.zeros((2, 5))
+            passing[:, CROSS_LANE] = relayouts[node]
+            passing[:, LOAD] = reloads[node] * size / 4
+            passing[when, STORE] += stores[node] * size / 4
+            passing[:, BUFFERED] = passing[:, LOAD] + passing[:, STORE]
+            swept = node_class[node] in (REDUCTION, WINDOW_OP)
+            if node_class[node] == MATRIX:
+                stride = output_stride
+            if not swept:
+                own += passing
+            elif node_class[node] == WINDOW_OP:
+                own[when, LOAD] += size / 4
+            if own.any():
+                end = _dimensions(dimension, used, stride, kind, dilation, layout[node], size, swept, sublanes, lanes)
+                items, used = _add(dimensions, weight, dimension, start, items, used, end, own)
+            if not swept:
+                continue
+            if passing.any():
+                end = _dimensions(
+                    dimension, used, output_stride, kind, dilation, output_order, size, False, sublanes, lanes
+                )  # fmt: skip
+                items, used = _add(dimensions, weight, dimension, start, items, used, end, passing)
+            ends, end = _fold_ends(dimension, used, stride, output_stride, kind, layout[node], sublanes, lanes)
+            if ends.any():
+                items, used = _add(dimensions, weight, dimension, start, items, used, end, ends)
+        size = kernels.operand_element_bytes[output]
+        store = np.zeros((2, 5))
+        store[COMPLETE_STEP, STORE] = size / 4
+        end = _dimensions(
+            dimension, used, output_stride, kind, dilation, output_order, size, False, sublanes, lanes
         )  # fmt: skip
-        _live_ranges(
-            edges, inputs, node_class[first:last], phase[first:last], reloads[first:last], stores[first:last]
-        )  # fmt: skip
-    return node_offset, layout, phase, instructions, node_class, relayouts, reloads, stores, matrix, nested
+        items, used = _add(dimensions, weight, dimension, start, items, used, end, store)
+        offset[k + 1] = items
+    return offset, dimensions[:items].copy(), weight[:items].copy(), dimension[:used].copy()
 
 
 @njit(cache=True)
-def _phases(edges, inputs, hero, hero_class, phase) -> None:
-    """What the hero needs is made anew in every step (it lives in registers, not in the buffer); what needs the hero,
-    or nothing that it needs, waits for the complete tile."""
-    split = hero_class == MATRIX or hero_class == REDUCTION or hero_class == WINDOW_OP
-    phase[:] = COMPLETE_STEP if split else EVERY_STEP
-    if not split:
-        return
-    phase[hero] = EVERY_STEP
-    for target in range(hero, inputs - 1, -1):
-        if phase[target] != EVERY_STEP:
-            continue
-        for edge in range(len(edges)):
-            if edges[edge, 1] == target:
-                phase[edges[edge, 0]] = EVERY_STEP
-    if hero_class == REDUCTION:
-        return
-    for node in range(inputs):
-        loaded = False
-        for edge in range(len(edges)):
-            loaded |= edges[edge, 0] == node and edges[edge, 1] != hero
-        if not loaded:
-            phase[node] = STREAMED
+def _dimensions(dimension, used, stride, kind, dilation, layout, size, swept, sublanes, lanes) -> int:
+    """Write the dimensions of a node and return their end.
 
-
-@njit(cache=True)
-def _layouts(kernels, k, edges, inputs, hero, phase, node_class, layout) -> None:
-    """Operands lie as stored and the root as the output; an op in between takes the layout of its largest source, an op
-    after the hero that of the output."""
-    first_operand, first_op = kernels.operand_offset[k], kernels.op_offset[k]
-    output = kernels.operand_offset[k + 1] - 1
-    for node in range(len(layout)):
-        if node < inputs:
-            layout[node] = kernels.operand_order[first_operand + node, :2]
-            continue
-        layout[node] = kernels.operand_order[output, :2]
-        swept = node_class[node] == REDUCTION or node_class[node] == WINDOW_OP
-        if node_class[node] == MATRIX or (node == len(layout) - 1 and not swept):
-            continue
-        if phase[node] == COMPLETE_STEP and node != hero and not swept:
-            continue
-        largest = np.int64(0)
-        for edge in range(len(edges)):
-            source = edges[edge, 0]
-            if edges[edge, 1] == node:
-                if source < inputs:
-                    elements = kernels.operand_elements[first_operand + source]
-                else:
-                    elements = kernels.op_elements[first_op + source - inputs]
-                if elements > largest:
-                    largest = elements
-                    layout[node] = layout[source]
-
-
-@njit(cache=True)
-def _relayouts(kernels, k, edges, hero, hero_class, phase, layout, relayouts) -> None:
-    """Count the edges whose source lies along another minor dimension than its target wants.
-
-    A matrix op wants its first source along the contracted channels (the groups of a depthwise one) and takes weights
-    either way; it gives its result along the output channels.
+    The most minor dimension is rounded up to `lanes`, the second to `sublanes * 4 / size`. A swept op has one a loop:
+    it visits every point of its iteration space.
     """
-    output = kernels.operand_offset[k + 1] - 1
-    kind = kernels.loop_kind[k]
-    streamed = False
-    for edge in range(len(edges)):
-        source, target = edges[edge, 0], edges[edge, 1]
-        have, want = layout[source, 0], layout[target, 0]
-        if source == hero and hero_class == MATRIX:
-            have = OUT_C if kind[OUT_C] != ABSENT else GROUP
-        if target == hero and hero_class == MATRIX:
-            if streamed:
+    rows = max(1, sublanes * 4 // size)
+    covered = 0
+    for loop in range(8):
+        if stride[loop] == 0 or (covered >> loop) & 1:
+            continue
+        multiple = lanes if loop == layout[0] else (rows if loop == layout[1] else 1)
+        if swept:
+            _plain_dimension(dimension, used, loop, multiple)
+        else:
+            if kind[loop] == WINDOW and stride[loop - 4] > 0:
                 continue
-            streamed = True
-            want = IN_C if kind[IN_C] != ABSENT else GROUP
-        if have != want and have != NO_LOOP and want != NO_LOOP and kernels.loops[k, have] > 1:
-            when = COMPLETE_STEP if phase[target] == COMPLETE_STEP else EVERY_STEP
-            relayouts[source, when] += 1
-    root = len(layout) - 1
-    have, want = layout[root, 0], kernels.operand_order[output, 0]
-    if root == hero and hero_class == MATRIX:
-        have = OUT_C if kind[OUT_C] != ABSENT else GROUP
-    if have != want and have != NO_LOOP and want != NO_LOOP and kernels.loops[k, have] > 1:
-        relayouts[root, COMPLETE_STEP if hero_class >= MATRIX and hero_class <= WINDOW_OP else EVERY_STEP] += 1
+            covered |= add_dimension(dimension, used, loop, stride, kind, dilation, multiple)
+        used += 1
+    if layout[0] == NO_LOOP or stride[layout[0]] == 0:
+        _plain_dimension(dimension, used, 8, lanes)
+        used += 1
+    return used
 
 
 @njit(cache=True)
-def _next_use(edges, node, after) -> int:
-    """First op after `after` that reads `node`; a number beyond all nodes where there is none."""
-    first = 1 << 30
-    for edge in range(len(edges)):
-        if edges[edge, 0] == node and edges[edge, 1] > after:
-            first = min(first, edges[edge, 1])
-    return first
+def _plain_dimension(dimension, row, loop, multiple) -> None:
+    dimension[row] = (loop, 1 if loop < 8 else 0, 8, 0, 1, multiple)
 
 
 @njit(cache=True)
-def _live_ranges(edges, inputs, node_class, phase, reloads, stores) -> None:
-    """Linear scan over the ops in order with VALUES_ALIVE registers: the value used furthest from now gives way
-    (Belady; Poletto and Sarkar, "Linear Scan Register Allocation", 1999). An operand is simply loaded again; the
-    result of an op is stored first. Sources of a matrix op stream through and take no register."""
-    nodes = len(phase)
-    held = np.zeros(nodes, dtype=np.bool_)
-    seen = np.zeros(nodes, dtype=np.bool_)
-    alive = 0
-    for target in range(inputs, nodes):
-        when = COMPLETE_STEP if phase[target] == COMPLETE_STEP else EVERY_STEP
-        for edge in range(len(edges)):
-            source = edges[edge, 0]
-            if edges[edge, 1] != target:
-                continue
-            if node_class[target] == MATRIX:
-                if source >= inputs:
-                    stores[source] = 1
-            elif not held[source]:
-                if seen[source]:
-                    reloads[source, when] += 1
-                held[source] = True
-                seen[source] = True
-                alive += 1
-        held[target] = True
-        seen[target] = True
-        alive += 1
-        for node in range(target + 1):
-            if held[node] and _next_use(edges, node, target) > nodes:
-                held[node] = False
-                alive -= 1
-        while alive > VALUES_ALIVE:
-            furthest, victim = -1, -1
-            for node in range(target + 1):
-                if held[node] and _next_use(edges, node, target) > furthest:
-                    furthest, victim = _next_use(edges, node, target), node
-            held[victim] = False
-            alive -= 1
-            if victim >= inputs:
-                stores[victim] = 1
+def _fold_ends(dimension, used, stride, output_stride, kind, layout, sublanes, lanes):
+    """The end of a reduction over lanes or sublanes: what is left lies across one register, and is summed by the
+    cross-lane unit (lanes) or by log2(sublanes) rotations and additions (sublanes). Returns weights and their end.
+    """
+    ends = np.zeros((2, 5))
+    minor, second = layout[0], layout[1]
+    if minor != NO_LOOP and stride[minor] > 0 and output_stride[minor] == 0:
+        ends[COMPLETE_STEP, CROSS_LANE] = 1.0
+    if second != NO_LOOP and stride[second] > 0 and output_stride[second] == 0:
+        ends[COMPLETE_STEP, ARITHMETIC] = 2 * math.log2(max(2, sublanes))
+    for position, multiple in ((0, lanes), (1, sublanes)):
+        loop = layout[position]
+        _plain_dimension(dimension, used, loop if loop != NO_LOOP and output_stride[loop] > 0 else 8, multiple)
+        used += 1
+    for loop in range(8):
+        if output_stride[loop] > 0 and loop != minor and loop != second:
+            _plain_dimension(dimension, used, loop, 1)
+            used += 1
+    return ends, used
+
+
+@njit(cache=True)
+def _add(dimensions, weight, dimension, start, items, used, end, own) -> tuple[int, int]:
+    """Give `own` to the kernel's item with the dimensions `used:end`, or to a new one; new counts of items and rows."""
+    for item in range(start, items):
+        first, last = dimensions[item]
+        if last - first == end - used and np.array_equal(dimension[first:last], dimension[used:end]):
+            weight[item] += own
+            return items, used
+    dimensions[items, 0], dimensions[items, 1] = used, end
+    weight[items] = own
+    return items + 1, end
+
+
+__all__ = ["ARITHMETIC", "BUFFERED", "CROSS_LANE", "LOAD", "STORE", "VectorPlan",
+           "vector_plan"]  # fmt: skip

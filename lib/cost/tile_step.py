@@ -1,0 +1,122 @@
+"""What a single tile step costs: compute, what it loads, what it stores. The pipeline strings steps together."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from lib.cost.dma import operand_transfer, whole_extents
+from lib.cost.matrix_unit import accumulates_on_pe, matrix_work
+from lib.cost.simulator_constants import ACCUMULATOR_BYTES, DMA_LATENCY_S, STEP_CYCLES
+from lib.cost.vector_plan import ARITHMETIC, BUFFERED, LOAD, STORE, VectorPlan, vector_plan
+from lib.cost.vector_unit import vector_cycles, vector_pipes
+from lib.hardware.datapath import Datapath, processing_elements, vector_lanes_of_core
+from lib.program.kernels import IN_C, KERNEL_CLASSES, Kernels
+from lib.program.op_kinds import OP_CLASSES, op_class_numbers
+from lib.schedule.node_table import LOOPS_WALKED, ROLE, NodeTable, operand_table
+
+_DOT = KERNEL_CLASSES.index("dot")
+
+
+class StepModel(NamedTuple):
+    """Everything that compiled code reads about k kernels on one register tile."""
+
+    loops: np.ndarray
+    """int32[k, 8]"""
+    base_dilation: np.ndarray
+    """uint8[k, 2]"""
+    matrix: np.ndarray
+    """bool[k] the hero is a matrix op."""
+    dot: np.ndarray
+    """bool[k] it is a dot, whose groups lie apart."""
+    nested: np.ndarray
+    """bool[k] loops are nested as a matrix or window op's."""
+    operands: NodeTable
+    whole: np.ndarray
+    """float64[d] full extents of the operands' dimensions."""
+    vector: VectorPlan
+
+
+def step_model(kernels: Kernels, datapath: Datapath) -> StepModel:
+    """Prepare kernels. Raises ValueError naming an op kind that the simulator does not know."""
+    sublanes, lanes = datapath.register_sublanes, datapath.register_lanes
+    vector = vector_plan(kernels, sublanes, lanes)
+    operands = operand_table(kernels, sublanes, lanes)
+    hero_class = op_class_numbers()[kernels.op_kind[kernels.hero]]
+    matrix = hero_class == OP_CLASSES.index("matrix")
+    return StepModel(
+        loops=kernels.loops,
+        base_dilation=kernels.base_dilation,
+        matrix=matrix,
+        dot=kernels.kernel_class == _DOT,
+        nested=matrix | (hero_class == OP_CLASSES.index("window")),
+        operands=operands,
+        whole=whole_extents(operands, kernels.loops),
+        vector=vector,
+    )
+
+
+@njit(cache=True, error_model="numpy")
+def compute_step(model, k, tile, complete, dataflow, array, datapath, pipes, out) -> None:
+    """Fill float64[4] `out` with seconds (compute, matrix, vector, buffered) of one step on a tile (int64[9]).
+
+    Matrix and vector unit run side by side; control of the step comes on top. `complete`: the step completes the
+    output tile. Buffered: load and store slots of values that went to the buffer in between.
+    """
+    pipes[:] = 0.0
+    vector = model.vector
+    vector_pipes(vector.offset, vector.dimensions, vector.weight, vector.dimension, k, tile, complete, pipes)
+    matrix_s = 0.0
+    if model.matrix[k]:
+        work = matrix_work(
+            tile, model.loops[k, IN_C], model.base_dilation[k], model.dot[k], dataflow, array, datapath, True
+        )  # fmt: skip
+        pes = processing_elements(datapath)
+        matrix_s = work.cycles / datapath.clock_hz
+        pipes[LOAD] += pes * work.elements_read * datapath.element_bytes / 4
+        pipes[ARITHMETIC] += pes * work.elements_accumulated
+        if not accumulates_on_pe(array):
+            words = pes * work.elements_accumulated * (ACCUMULATOR_BYTES / 4)
+            pipes[LOAD] += words
+            pipes[STORE] += words
+            pipes[BUFFERED] += 2 * words
+    vector_s = vector_cycles(pipes, datapath) / datapath.clock_hz
+    out[0] = max(matrix_s, vector_s) + STEP_CYCLES / datapath.clock_hz
+    out[1] = matrix_s
+    out[2] = vector_s
+    out[3] = pipes[BUFFERED] / (vector_lanes_of_core(datapath) * datapath.clock_hz)
+
+
+@njit(cache=True, error_model="numpy")
+def load_step(model, k, changing, tile, datapath, out) -> None:
+    """Fill float64[3] `out` with the seconds to load the operands that extend along a loop in the bit set `changing`
+    (255: all of them), and the bytes of inputs and weights. All are issued together and share one latency."""
+    operands = model.operands
+    out[:] = 0.0
+    for row in range(operands.offset[k], operands.offset[k + 1] - 1):
+        if changing == 255 or operands.node[row, LOOPS_WALKED] & changing:
+            seconds, moved = operand_transfer(
+                operands.node, operands.dimension, model.whole, row, tile, operands.weight[row],
+                datapath.dram_bytes_per_s,
+            )  # fmt: skip
+            out[0] += seconds
+            out[1 + operands.node[row, ROLE]] += moved
+    if out[0] > 0:
+        out[0] += DMA_LATENCY_S
+
+
+@njit(cache=True, error_model="numpy")
+def output_step(model, k, tile, complete, datapath, out) -> None:
+    """Fill float64[3] `out` with the seconds to move the output tile, the same without latency, and its bytes; one that
+    is not `complete` consists of float32 partial sums."""
+    operands = model.operands
+    row = operands.offset[k + 1] - 1
+    size = operands.weight[row]
+    if not complete:
+        size = max(size, float(ACCUMULATOR_BYTES))
+    seconds, moved = operand_transfer(
+        operands.node, operands.dimension, model.whole, row, tile, size, datapath.dram_bytes_per_s
+    )  # fmt: skip
+    out[0] = seconds + DMA_LATENCY_S
+    out[1] = seconds
+    out[2] = moved
