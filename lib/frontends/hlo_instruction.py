@@ -26,9 +26,12 @@ LITERAL_BYTES = {"s8": np.int8, "u8": np.uint8, "s16": np.int16, "u16": np.uint1
 """Literal types that are little-endian bytes there."""
 
 
-def instruction_of(proto: Any, name: str, where: str) -> Instruction:
-    """The instruction without operands. Raises FrontendError, opening with `where`, for unsupported shapes."""
-    dtype, dimensions, layout = _shape(proto.shape, where)
+def instruction_of(proto: Any, name: str, where: str, shape: Any = None) -> Instruction:
+    """The instruction without operands, of the shape given or else its own.
+
+    Raises FrontendError, opening with `where`, for unsupported shapes.
+    """
+    dtype, dimensions, layout = _shape(shape or proto.shape, where)
     return Instruction(
         name=name,
         opcode=proto.opcode,
@@ -50,7 +53,7 @@ def instruction_of(proto: Any, name: str, where: str) -> Instruction:
 
 
 def literal_values(proto: Any, instruction: Instruction) -> tuple[float, ...] | None:
-    """Elements of a constant; one value where all are equal; None where there are more than LARGEST_VALUE or unknown."""
+    """Elements of a constant; one value where all are equal; None where unknown or more than LARGEST_VALUE."""
     literal, dtype = proto.literal, instruction.dtype
     if dtype in LITERAL_FIELDS:
         elements = np.array(getattr(literal, LITERAL_FIELDS[dtype]))

@@ -10,8 +10,8 @@ from lib.program.op_kinds import op_classes_by_opcode
 from lib.program.order import depth_first
 from lib.program.program import Instruction, Program
 
-Value = int | tuple
-"""Index of an instruction, or a tuple of values."""
+Value = Any
+"""Index of an instruction (int), or a tuple of values."""
 INLINED = ("call", "fusion")
 """Opcodes that are replaced by the computation that they call."""
 
@@ -21,12 +21,13 @@ def program_of(module: Any, workload: str, batch: int, *, inputs: int | None, sc
 
     The first `inputs` parameters have the role input and the others weight; None: what only feeds the right-hand
     side of a convolution or dot, or has rank <= 1, is a weight. Instructions are named by their metadata, path
-    components that begin with `scope` left out. Raises FrontendError naming workload and instruction for whatever
-    a program can't hold.
+    components that begin with `scope` left out. Random bits are an input: how they are made is not part of the
+    program. Raises FrontendError naming workload and instruction for whatever a program can't hold.
     """
     reader = _Reader(module, workload, scope)
     outputs = reader.entry()
     program = depth_first(Program(workload, batch, tuple(reader.instructions), tuple(outputs)), largest_last=False)
+    _check_opcodes(program)
     return program.replace(instructions=_named(_with_roles(program.instructions, inputs), inputs))
 
 
@@ -38,6 +39,7 @@ class _Reader:
         self.module = module
         self.computations = {computation.id: computation for computation in module.computations}
         self.instructions: list[Instruction] = []
+        self.random = 0
 
     def entry(self) -> list[int]:
         computation = self.computations.get(self.module.entry_computation_id)
@@ -68,6 +70,10 @@ class _Reader:
                 return operands[0][proto.tuple_index]
             case "opt-barrier" | "optimization-barrier":
                 return operands[0]
+            case "rng-bit-generator":
+                return operands[0], self._random(proto, proto.shape.tuple_shapes[-1])
+            case "rng":
+                return self._random(proto, proto.shape)
             case opcode if opcode in INLINED:
                 return self._computation(self.computations[proto.called_computation_ids[0]], operands)
             case opcode if opcode in BATCH_NORM_OPCODES:
@@ -82,20 +88,23 @@ class _Reader:
 
     def _plain(self, proto: Any, operands: list[Value]) -> int:
         where = self.where(proto)
-        if proto.opcode not in op_classes_by_opcode():
-            raise FrontendError(
-                f"{where}: the op kind '{proto.opcode}' is not supported yet; supported:"
-                f" {', '.join(sorted(op_classes_by_opcode()))}, and the call, fusion, tuple and batch-norm ops that"
-                " are replaced by these"
-            )
         if proto.shape.tuple_shapes or any(isinstance(operand, tuple) for operand in operands):
-            raise FrontendError(f"{where}: a {proto.opcode} of several arrays at once is not supported")
+            if proto.opcode in op_classes_by_opcode():
+                raise FrontendError(f"{where}: a {proto.opcode} of several arrays at once is not supported")
+            raise FrontendError(f"{where}: {_unsupported(proto.opcode)}")
         instruction = instruction_of(proto, self.label(proto), where).replace(operands=tuple(operands))
         if proto.opcode == "constant":
             return self._constant(proto, instruction)
         if proto.opcode in ("reduce", "reduce-window"):
             instruction = instruction.replace(reducer=self._reducer(proto))
+        if proto.opcode == "bitcast-convert" and instruction.dimensions == self.instructions[operands[0]].dimensions:
+            instruction = instruction.replace(opcode="convert")  # costs the same
         return self.add(instruction)
+
+    def _random(self, proto: Any, shape: Any) -> int:
+        bits = instruction_of(proto, f"random.{self.random}", self.where(proto), shape)
+        self.random += 1
+        return self.add(Instruction(bits.name, "parameter", bits.dtype, bits.dimensions, bits.layout, role="input"))
 
     def _constant(self, proto: Any, instruction: Instruction) -> int:
         value = literal_values(proto, instruction)
@@ -136,6 +145,22 @@ class _Reader:
         return f"workload '{self.workload}': HLO instruction '{proto.name}' ({self.label(proto)})"
 
 
+def _check_opcodes(program: Program) -> None:
+    """What the outputs don't need may be of any kind."""
+    for instruction in program.instructions:
+        if instruction.opcode not in op_classes_by_opcode():
+            raise FrontendError(
+                f"workload '{program.name}': HLO instruction '{instruction.name}': {_unsupported(instruction.opcode)}"
+            )
+
+
+def _unsupported(opcode: str) -> str:
+    return (
+        f"the op kind '{opcode}' is not supported yet; supported: {', '.join(sorted(op_classes_by_opcode()))}, and"
+        " call, fusion, tuple, batch-norm and random ops, which are replaced"
+    )
+
+
 def _flatten(value: Value, outputs: list[int]) -> None:
     if isinstance(value, tuple):
         for part in value:
@@ -151,11 +176,16 @@ def _with_roles(instructions: Sequence[Instruction], inputs: int | None) -> list
     if inputs is None:
         weights = _weights(instructions)
     else:
-        weights = {i for i, one in enumerate(instructions) if one.opcode == "parameter" and one.axes[0] >= inputs}
+        weights = {i for i, one in enumerate(instructions) if _is_argument(one) and one.axes[0] >= inputs}
     return [
-        one.replace(role="weight" if index in weights else "input") if one.opcode == "parameter" else one
+        one.replace(role="weight" if index in weights else "input") if _is_argument(one) else one
         for index, one in enumerate(instructions)
     ]
+
+
+def _is_argument(instruction: Instruction) -> bool:
+    """A parameter, but no random bits, which have their role from the start."""
+    return instruction.opcode == "parameter" and bool(instruction.axes)
 
 
 def _weights(instructions: Sequence[Instruction]) -> set[int]:
@@ -171,7 +201,7 @@ def _weights(instructions: Sequence[Instruction]) -> set[int]:
     return {
         index
         for index, one in enumerate(instructions)
-        if one.opcode == "parameter" and (len(one.dimensions) <= 1 or (only_right[index] and index in read))
+        if _is_argument(one) and (len(one.dimensions) <= 1 or (only_right[index] and index in read))
     }
 
 
@@ -180,7 +210,7 @@ def _named(instructions: Sequence[Instruction], inputs: int | None) -> tuple[Ins
     used: dict[str, int] = {}
     named = []
     for one in instructions:
-        if one.opcode == "parameter":
+        if _is_argument(one):
             number = one.axes[0] - (inputs if one.role == "weight" and inputs else 0)
             label, one = f"{one.role}.{number}", one.replace(axes=())
         else:

@@ -57,8 +57,8 @@ def _hlo_module(function: Callable, signature: Sequence[Any], weights, workload:
     try:
         serialized = compiled.experimental_get_compiler_ir(*fixed)(stage="hlo_serialized")
     except Exception as error:
-        reason = str(error).strip().splitlines()
+        reason = (str(error).strip().splitlines() or [repr(error)])[0]
         raise FrontendError(
-            f"workload '{workload}': TensorFlow could not compile the model with XLA: {reason[0] if reason else error!r}"
+            f"workload '{workload}': TensorFlow could not compile the model with XLA: {reason}"
         ) from error
     return parse_module(serialized)

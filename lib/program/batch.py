@@ -4,6 +4,7 @@ from lib.program.program import BatchError, Instruction, Program, map_sizes
 
 TRACE_BATCHES = (2, 4)
 """Batches that a model is traced at. Batch 1 would not do: its unit dimension is treated specially."""
+UNSUPPORTED = "a model whose graph depends on the batch is not supported"
 
 
 def affine_program(low: Program, high: Program) -> Program:
@@ -16,7 +17,7 @@ def affine_program(low: Program, high: Program) -> Program:
     if len(low.instructions) != len(high.instructions) or low.outputs != high.outputs:
         raise BatchError(
             f"program '{low.name}' has {len(low.instructions)} instructions at batch {low.batch} and"
-            f" {len(high.instructions)} at batch {high.batch}; a model whose graph depends on the batch is not supported"
+            f" {len(high.instructions)} at batch {high.batch}; {UNSUPPORTED}"
         )
     instructions, slopes = [], []
     for one, other in zip(low.instructions, high.instructions, strict=True):
@@ -51,6 +52,6 @@ def _slope(low: Program, high: Program, one: Instruction, other: Instruction) ->
     if slope is None or map_sizes(lambda *_: 0, one) != map_sizes(lambda *_: 0, other):
         raise BatchError(
             f"{where}: it is a different instruction at batch {high.batch}: '{other.name}' ({other.opcode});"
-            " a model whose graph depends on the batch is not supported"
+            f" {UNSUPPORTED}"
         )
     return slope

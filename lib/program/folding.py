@@ -43,7 +43,7 @@ def folded_value(instruction: Instruction, operands: list[Instruction]) -> tuple
         result = _evaluate(instruction, arrays)
     if result is None:
         return None
-    stored = np.asarray(result).astype(_storage(instruction.dtype))
+    stored: np.ndarray = np.asarray(result).astype(_storage(instruction.dtype))
     return tuple(float(element) for element in stored.reshape(-1))
 
 

@@ -9,7 +9,7 @@ class Graph:
     def __init__(self) -> None:
         self.instructions: list[Instruction] = []
         self.foldable_pads: set[int] = set()
-        """Pads that only convolutions read."""
+        """Pads that only convolutions and reduce-windows read."""
         self._places: dict[Instruction, int] = {}
         self._names: set[str] = set()
 

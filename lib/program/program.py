@@ -187,7 +187,7 @@ def map_sizes(function: Callable[..., int], *instructions: Instruction) -> Instr
             first.window, **{name: _map_field(function, windows, name) for name in WINDOW_SIZE_FIELDS}
         )
     if first.convolution is not None:
-        groups = {
+        groups: dict = {
             name: function(*(getattr(instruction.convolution, name) for instruction in instructions))
             for name in CONVOLUTION_SIZE_FIELDS
         }

@@ -4,7 +4,9 @@ Every field of the instructions is a column. A column of tuples has two arrays: 
 `<column>_offset` (int64[n + 1]), which cuts them into instructions; sizes have a third one, `<column>_slope`.
 """
 
+from collections.abc import Sequence
 from dataclasses import fields
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -38,7 +40,11 @@ CONVOLUTION_NUMBERS = (
 def integer_columns() -> dict[str, bool]:
     """Name of each column of integer tuples, and whether it holds sizes, which have slopes."""
     columns = {name: name in SIZE_FIELDS for name in TUPLE_COLUMNS}
-    sizes = {"window": WINDOW_SIZE_FIELDS, "convolution": CONVOLUTION_SIZE_FIELDS, "dot": ()}
+    sizes: dict[str, tuple[str, ...]] = {
+        "window": WINDOW_SIZE_FIELDS,
+        "convolution": CONVOLUTION_SIZE_FIELDS,
+        "dot": (),
+    }
     for part, record in PARTS.items():
         columns |= {f"{part}_{field.name}": field.name in sizes[part] for field in fields(record)}
     return columns
@@ -84,7 +90,7 @@ def program_from_arrays(arrays: dict[str, np.ndarray]) -> Program:
 
 
 def _instructions(arrays: dict[str, np.ndarray], slopes: bool) -> tuple[Instruction, ...]:
-    columns = {"name": _names(arrays)}
+    columns: dict[str, list] = {"name": _names(arrays)}
     for name in TEXT_COLUMNS:
         columns[name] = [text.decode() for text in arrays[name].tolist()]
     for name, sized in integer_columns().items():
@@ -103,7 +109,7 @@ def _instructions(arrays: dict[str, np.ndarray], slopes: bool) -> tuple[Instruct
     return tuple(Instruction(*row) for row in zip(*(columns[name] for name in order), strict=True))
 
 
-def _numbers(instruction: Instruction, column: str) -> tuple[int, ...]:
+def _numbers(instruction: Instruction, column: str) -> tuple:
     if column in TUPLE_COLUMNS:
         return getattr(instruction, column)
     part, _, name = column.partition("_")
@@ -122,13 +128,13 @@ def _flat(tuples: list[tuple], dtype: type) -> np.ndarray:
     return np.array([number for one in tuples for number in one], dtype=dtype)
 
 
-def _offsets(lengths: list[int]) -> np.ndarray:
+def _offsets(lengths: Sequence[int]) -> np.ndarray:
     return np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)]).astype(np.int64)
 
 
 def _tuples(numbers: np.ndarray, offset: np.ndarray) -> list[tuple]:
     flat, ends = numbers.tolist(), offset.tolist()
-    return [tuple(flat[start:end]) for start, end in zip(ends[:-1], ends[1:], strict=True)]
+    return [tuple(flat[start:end]) for start, end in pairwise(ends)]
 
 
 def _kept(tuples: list[tuple], there: np.ndarray) -> list[tuple | None]:
@@ -145,4 +151,4 @@ def _text(characters: np.ndarray) -> str:
 
 def _names(arrays: dict[str, np.ndarray]) -> list[str]:
     text, ends = arrays["name"].tobytes(), arrays["name_offset"].tolist()
-    return [text[start:end].decode() for start, end in zip(ends[:-1], ends[1:], strict=True)]
+    return [text[start:end].decode() for start, end in pairwise(ends)]

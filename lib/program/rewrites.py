@@ -29,7 +29,13 @@ def rewritten(graph: Graph, instruction: Instruction) -> int:
 
 
 def _first_outcome(graph: Graph, instruction: Instruction) -> int | Instruction | None:
-    for rule in (fold_constant, *RULES.get(instruction.opcode, ()), sink_broadcasts):
+    for rule in (
+        fold_constant,
+        *RULES.get(instruction.opcode, ()),
+        sink_broadcasts,
+        sink_reshapes,
+        fold_large_constant,
+    ):
         outcome = rule(graph, instruction)
         if outcome is not None:
             return outcome
@@ -52,6 +58,44 @@ def fold_constant(graph: Graph, instruction: Instruction) -> Instruction | None:
     return Instruction(
         instruction.name, "constant", instruction.dtype, instruction.dimensions, instruction.layout, value=value
     )
+
+
+def fold_large_constant(graph: Graph, instruction: Instruction) -> Instruction | None:
+    """An op on constants alone is a constant, whose values are left out."""
+    operands = [graph[operand] for operand in instruction.operands]
+    if instruction.opcode in ("broadcast", "iota") or not operands:
+        return None
+    sources = [graph[one.operands[0]] if one.opcode == "broadcast" else one for one in operands]
+    if any(source.opcode not in ("constant", "iota") for source in sources):
+        return None
+    return Instruction(instruction.name, "constant", instruction.dtype, instruction.dimensions, instruction.layout)
+
+
+def sink_reshapes(graph: Graph, instruction: Instruction) -> Instruction | None:
+    """An elementwise op on values that are all reshaped alike is done before the reshape."""
+    if op_classes_by_opcode()[instruction.opcode] not in ELEMENTWISE_CLASSES:
+        return None
+    operands = [graph[operand] for operand in instruction.operands]
+    reshaped = [operand for operand in operands if operand.opcode == "reshape"]
+    shapes = {(graph[one.operands[0]].dimensions, graph[one.operands[0]].layout) for one in reshaped}
+    others = [operand for operand in operands if operand.opcode != "reshape" and operand.dimensions]
+    scalars = all(one.opcode == "broadcast" and not graph[one.operands[0]].dimensions for one in others)
+    if len(shapes) != 1 or not scalars:
+        return None
+    dimensions, layout = shapes.pop()
+    sources = []
+    for index, operand in zip(instruction.operands, operands, strict=True):
+        if operand.opcode == "reshape":
+            sources.append(operand.operands[0])
+        elif operand.dimensions:
+            sources.append(graph.add(operand.replace(dimensions=dimensions, layout=layout)))
+        else:
+            sources.append(index)
+    inner = instruction.replace(dimensions=dimensions, layout=layout, operands=tuple(sources))
+    return Instruction(
+        f"{instruction.name}.reshape", "reshape", instruction.dtype, instruction.dimensions, instruction.layout,
+        (rewritten(graph, inner),),
+    )  # fmt: skip
 
 
 def sink_broadcasts(graph: Graph, instruction: Instruction) -> Instruction | None:
@@ -151,16 +195,23 @@ def reduce_one_value(graph: Graph, instruction: Instruction) -> int | None:
 
 
 def pad_into_window(graph: Graph, instruction: Instruction) -> Instruction | None:
-    """Zeros that are padded around (or, interior, between) the pixels that a convolution reads are its own padding."""
-    index, kernel = instruction.operands
-    if index not in graph.foldable_pads or graph.scalar(graph[index].operands[1]) != 0.0:
+    """What is padded around (or, interior, between) the pixels that a window runs over is the window's own padding:
+    zeros for a convolution, the starting value for a reduce-window."""
+    index, second = instruction.operands
+    if index not in graph.foldable_pads or graph[index].opcode != "pad" or instruction.window is None:
         return None
-    pad, window, numbers = graph[index], instruction.window, instruction.convolution
-    window = _padded_window(window, pad, numbers.input_spatial)
-    kept = (numbers.input_batch, numbers.input_feature)
-    if window is None or any(pad.padding_low[d] or pad.padding_high[d] or pad.padding_interior[d] for d in kept):
+    pad = graph[index]
+    neutral: float | None = 0.0
+    if instruction.convolution is not None:
+        spatial = instruction.convolution.input_spatial
+    else:
+        neutral, spatial = graph.scalar(second), tuple(range(len(pad.dimensions)))
+    padding = zip(pad.padding_low, pad.padding_high, pad.padding_interior, strict=True)
+    outside = any(any(sizes) for dimension, sizes in enumerate(padding) if dimension not in spatial)
+    if outside or neutral is None or graph.scalar(pad.operands[1]) != neutral:
         return None
-    return instruction.replace(operands=(pad.operands[0], kernel), window=window)
+    window = _padded_window(instruction.window, pad, spatial)
+    return instruction.replace(operands=(pad.operands[0], second), window=window) if window else None
 
 
 def _padded_window(window: Window, pad: Instruction, spatial: tuple[int, ...]) -> Window | None:
@@ -182,6 +233,7 @@ def _padded_window(window: Window, pad: Instruction, spatial: tuple[int, ...]) -
 def window_of_one(graph: Graph, instruction: Instruction) -> int | None:
     """A reduce-window over windows of one element, none of it padding, that moves by one."""
     window, operand = instruction.window, instruction.operands[0]
+    assert window is not None
     plain = all(extent == 1 for extent in (*window.size, *window.stride, *window.base_dilation))
     return operand if plain and not any((*window.padding_low, *window.padding_high)) else None
 
@@ -199,5 +251,5 @@ RULES: dict[str, tuple[Rule, ...]] = {
     "not": (double_negation,),
     "reduce": (*RESHAPING_RULES["reduce"], reduce_one_value),
     "convolution": (pad_into_window,),
-    "reduce-window": (window_of_one,),
+    "reduce-window": (window_of_one, pad_into_window),
 }

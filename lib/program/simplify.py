@@ -50,7 +50,7 @@ def _sized(instruction: Instruction, sizing: Sizing) -> Instruction:
 
 def _pass(program: Program) -> Program:
     graph = Graph()
-    foldable = _pads_of_convolutions(program)
+    foldable = _pads_of_windows(program)
     place: list[int] = []
     for index, instruction in enumerate(program.instructions):
         moved = instruction.replace(operands=tuple(place[operand] for operand in instruction.operands))
@@ -61,8 +61,8 @@ def _pass(program: Program) -> Program:
     return depth_first(program.replace(instructions=tuple(graph.instructions), outputs=outputs), largest_last=True)
 
 
-def _pads_of_convolutions(program: Program) -> set[int]:
-    """Indices of pads that only convolutions read, as their input."""
+def _pads_of_windows(program: Program) -> set[int]:
+    """Indices of pads that only convolutions and reduce-windows read, as their input."""
     readers = users(program.instructions)
     return {
         index
@@ -70,7 +70,8 @@ def _pads_of_convolutions(program: Program) -> set[int]:
         if instruction.opcode == "pad"
         and index not in program.outputs
         and all(
-            program.instructions[reader].opcode == "convolution" and program.instructions[reader].operands[1] != index
+            program.instructions[reader].opcode in ("convolution", "reduce-window")
+            and program.instructions[reader].operands[1] != index
             for reader in readers[index]
         )
     }
