@@ -47,9 +47,8 @@ def tile_elements(stride, loop_kind, base_dilation, tile, whole) -> int:
     for slot in range(8):
         if loop_kind[slot] == WINDOW and stride[slot - KERNEL_H + OUT_H] == 0 and stride[slot] > 0:
             elements *= (tile[slot] - 1) * stride[slot] + 1
-        elif loop_kind[slot] != WINDOW:
-            if stride[slot] > 0:
-                elements *= node_extent(slot, stride, loop_kind, base_dilation, tile)
+        elif loop_kind[slot] != WINDOW and stride[slot] > 0:
+            elements *= node_extent(slot, stride, loop_kind, base_dilation, tile)
     return min(elements, whole)
 
 

@@ -45,6 +45,15 @@ def test_l2_private_and_shared_by_hand():
     assert shared > private
 
 
+def test_the_fitted_slope_of_l1_ends_at_8_kib():
+    def l1(kib):
+        sizes = {"l1_input_bytes": kib * KIB, "l1_weight_bytes": kib * KIB, "l1_output_bytes": 2 * kib * KIB}
+        return chip_power(FAST_LARGE | sizes, "fast-fitted").l1
+
+    assert l1(1) / l1(2) == pytest.approx(0.5**0.129)  # 4 and 8 KiB in all: the published slope
+    assert l1(4) / l1(2) == pytest.approx(2**1.067)
+
+
 def test_fitted_model_meets_table_5():
     def power(design):
         return chip_power(design, "fast-fitted").total
@@ -112,7 +121,8 @@ def test_every_constant_has_a_role_and_a_source():
             assert constant.value > 0
             assert constant.source
             assert constant.unit
-            assert (constant.role == "fitted") == (model == "fast-fitted")
+            fitted = model == "fast-fitted" and name != "sram_energy_exponent_below_8kib"
+            assert (constant.role == "fitted") == fitted
 
 
 def test_unknown_model_names_the_known_ones():

@@ -1,0 +1,153 @@
+"""The compiler's model: hand calculations on a toy of round numbers, and properties."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lib.cost.analytical import PART_NAMES, STEP_CYCLES, Analytical, matrix_cycles
+from lib.cost.cost_model import Reason
+from lib.cost.vector_work import LANE_CYCLES
+from lib.program.kernel_builder import KernelRow, KernelsBuilder
+from lib.program.kernels import KERNEL_CLASSES
+from lib.schedule.schedules import schedules_for_tiles
+from lib.schedule.tiles import tile_space
+from tests.datapath_examples import toy, tpu_v3
+from tests.kernel_examples import convolution_relu, depthwise, dot, elementwise, example_kernels, reduction
+
+STEP_S = STEP_CYCLES / 1e9
+
+
+def priced(row: KernelRow, tile, datapath) -> tuple[float, dict[str, float]]:
+    builder = KernelsBuilder()
+    builder.add(row)
+    costs = Analytical().cost(builder.build(), schedules_for_tiles([0], [tile]), datapath, parts=True)
+    return costs.value[0], dict(zip(PART_NAMES, costs.parts[0].tolist(), strict=True))
+
+
+def test_dot_bound_by_transfer():
+    # Four steps over the contraction. A step loads 64 x 512 and 512 x 1000 elements of two bytes at 100 GB/s and
+    # streams 64 rows through ceil(512 / 128) x ceil(1000 / 128) = 32 passes of the array.
+    load = (64 * 512 + 512 * 1000) * 2 / 100e9
+    compute = 32 * 64 / 1e9
+    store = 64 * 1000 * 2 / 100e9
+    value, parts = priced(dot(64, 1000, 2048), (64, 1, 1, 1000, 512, 1, 1, 1), toy())
+    assert value == pytest.approx(load + 3 * load + compute + store + 4 * STEP_S)
+    assert parts["steps"] == 4
+    assert parts["compute_s"] == parts["matrix_s"] == pytest.approx(4 * compute)
+    assert parts["transfer_s"] == pytest.approx(4 * load + store)
+    assert parts["exposed_s"] == pytest.approx(load + store)
+    assert parts["vector_s"] == 0
+
+
+def test_dot_bound_by_compute():
+    load = (64 * 512 + 512 * 1000) * 2 / 1e12
+    store = 64 * 1000 * 2 / 1e12
+    value, _ = priced(dot(64, 1000, 2048), (64, 1, 1, 1000, 512, 1, 1, 1), toy(dram_bytes_per_s=1e12))
+    assert value == pytest.approx(load + 4 * 2.048e-6 + store + 4 * STEP_S)
+
+
+def test_an_operand_moves_when_its_tile_changes():
+    whole_contraction, _ = (priced(dot(64, 1024, 2048), (64, 1, 1, 512, c, 1, 1, 1), toy())[1] for c in (2048, 512))
+    assert whole_contraction["bytes_in"] == 64 * 2048 * 2  # stays over the two output tiles
+    cut = priced(dot(64, 1024, 2048), (64, 1, 1, 512, 512, 1, 1, 1), toy())[1]
+    assert cut["bytes_in"] == 2 * 64 * 2048 * 2  # comes again for each
+    assert cut["bytes_weight"] == 1024 * 2048 * 2
+    assert cut["bytes_out"] == 64 * 1024 * 2  # leaves once, complete
+    batch_cut = priced(dot(64, 1024, 2048), (32, 1, 1, 1024, 512, 1, 1, 1), toy())[1]
+    assert batch_cut["bytes_weight"] == 2 * 1024 * 2048 * 2
+
+
+def test_partial_edge_tiles_count_in_full():
+    parts = priced(dot(64, 1000, 2048), (64, 1, 1, 384, 2048, 1, 1, 1), toy())[1]
+    assert parts["bytes_out"] == 64 * 3 * 384 * 2
+    assert parts["matrix_s"] == pytest.approx(3 * 16 * 3 * 64 / 1e9)
+
+
+def test_an_epilogue_runs_once_an_output_tile():
+    row = convolution_relu()
+    n = 4 * 28 * 28 * 256
+    for tile in ((4, 28, 28, 256, 128, 3, 3, 1), (1, 14, 28, 128, 128, 1, 1, 1)):
+        assert priced(row, tile, toy())[1]["vector_s"] == pytest.approx(n * 2 / 128 / 1e9)
+
+
+def test_elementwise_is_priced_by_cost_class():
+    n = 4 * 56 * 56 * 96
+    value, parts = priced(elementwise(), (1, 56, 56, 96, 1, 1, 1, 1), toy())
+    vector = n * (LANE_CYCLES["simple"] + LANE_CYCLES["transcendental"]) / 128 / 1e9
+    moved = n * 3 * 2 / 100e9
+    assert parts["vector_s"] == pytest.approx(vector)
+    assert parts["transfer_s"] == pytest.approx(moved)
+    assert value == pytest.approx(moved / 4 + vector + 4 * STEP_S)  # compute decides: 211 against 181 us
+
+
+def test_a_reduction_works_at_every_element():
+    _, parts = priced(reduction(), (1, 96, 56, 56, 1, 1, 1, 1), toy())
+    assert parts["vector_s"] == pytest.approx(4 * 56 * 56 * 96 / 128 / 1e9)
+    assert parts["bytes_out"] == 4 * 96 * 2
+
+
+def cycles(row: KernelRow, tile, rows=128, columns=128):
+    return matrix_cycles(
+        np.array(tile), row.kernel_class, row.loops[4], row.base_dilation[0], row.base_dilation[1], rows, columns
+    )
+
+
+def test_a_convolution_takes_a_pass_a_tap_and_rounds_channels_up():
+    assert cycles(convolution_relu(in_c=130), (1, 7, 7, 200, 130, 3, 3, 1)) == 9 * 2 * 2 * 49
+
+
+def test_taps_of_a_first_layer_share_rows():
+    assert cycles(convolution_relu(in_c=3, kernel=7), (1, 8, 8, 64, 3, 7, 7, 1)) == 2 * 64  # ceil(147 / 128)
+
+
+def test_depthwise_lies_block_diagonally():
+    assert cycles(depthwise(), (1, 14, 28, 1, 1, 3, 3, 192)) == 2 * 9 * 14 * 28
+    assert cycles(depthwise(), (1, 14, 28, 1, 1, 3, 3, 192), rows=32) == 6 * 9 * 14 * 28
+
+
+def test_batched_dots_do_not_share_the_array():
+    row = dot(16, 32, 64)
+    assert cycles(row, (16, 1, 1, 32, 64, 1, 1, 12)) == 12 * 16
+
+
+def test_zeros_between_inputs_take_no_pass():
+    row = convolution_relu(in_c=128)
+    row.base_dilation = (2, 2)
+    assert cycles(row, (1, 8, 8, 128, 128, 3, 3, 1)) == 4 * 64
+
+
+def test_a_tile_that_does_not_fit_has_no_cost():
+    kernels = example_kernels()
+    schedules = schedules_for_tiles([0, 2], [kernels.loops[0], kernels.loops[2]])
+    costs = Analytical().cost(kernels, schedules, tpu_v3(global_buffer_bytes=2**20), parts=True)
+    assert costs.reason.tolist() == [Reason.TILE_TOO_LARGE] * 2
+    assert np.isnan(costs.value).all()
+    assert np.isnan(costs.parts).all()
+    assert np.isnan(costs.dram_bytes).all()
+    nothing = {"global_buffer_bytes": 0, "l1_input_bytes": 0, "l1_weight_bytes": 0, "l1_output_bytes": 0}
+    assert Analytical().cost(kernels, schedules, tpu_v3(**nothing)).reason.tolist() == [Reason.NO_BUFFER] * 2
+
+
+def test_an_unknown_op_kind_is_named():
+    kernels = example_kernels()
+    kernels.op_kind[1] = 200
+    with pytest.raises(ValueError, match=f"{kernels.fingerprint[0]}.*op kind 200"):
+        Analytical().cost(kernels, schedules_for_tiles([0], [kernels.loops[0]]), toy())
+
+
+@settings(deadline=None)  # compiles on the first call
+@given(st.sampled_from([1.0, 2.0, 3.5]), st.integers(0, 5), st.integers(0, 2**30))
+def test_time_is_bounded_below_and_falls_with_bandwidth(factor, k, seed):
+    kernels, slow = example_kernels(), toy()
+    space = tile_space(kernels, slow, 5, seed)
+    faster = Analytical().cost(kernels, space, toy(dram_bytes_per_s=factor * 100e9)).value
+    costs = Analytical().cost(kernels, space, slow, parts=True)
+    parts = dict(zip(PART_NAMES, costs.parts.T, strict=True))
+    assert (faster <= costs.value).all()
+    assert (costs.value >= parts["compute_s"]).all()
+    assert (costs.value >= parts["transfer_s"] * (1 - 1e-12)).all()
+    first, last = kernels.operand_offset[k], kernels.operand_offset[k + 1]
+    if KERNEL_CLASSES[kernels.kernel_class[k]] != "window":  # a strided window may skip elements
+        compulsory = (kernels.operand_elements[first:last] * kernels.operand_element_bytes[first:last]).sum()
+        assert (costs.value[space.kernel == k] >= compulsory / 100e9 * (1 - 1e-12)).all()
