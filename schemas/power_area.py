@@ -37,7 +37,9 @@ class PowerAreaConstants(StrictModel):
     sram_energy_at_8kib_pj: Constant
     """64 bits read from or written to an L1 or L2 memory of 8 KiB."""
     sram_energy_exponent: Constant
-    """Energy of an access grows like capacity to this power."""
+    """Energy of an access grows like capacity to this power above 8 KiB."""
+    sram_energy_exponent_below_8kib: Constant
+    """And like this one below."""
     output_bytes_per_column: Constant
     """Bytes of partial sums that a column of the array exchanges with L1 a cycle."""
     buffer_energy_at_16mib_pj: Constant

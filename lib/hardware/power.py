@@ -6,7 +6,7 @@ in `schemas/presets/power_area.yaml`.
 
 from typing import Any, NamedTuple
 
-from lib.hardware.area import chip_area, l1_bytes, l2_bytes, chip_pes
+from lib.hardware.area import chip_area, chip_pes, l1_bytes, l2_bytes
 from lib.hardware.datapath import ELEMENT_BYTES
 from schemas.power_area import PowerAreaModel, power_area_constants
 
@@ -82,6 +82,11 @@ def _energy_per_cycle_pj(
     energy = 0.0
     for size, moved_bytes in zip(sizes, traffic, strict=True):
         capacity = sum(sizes) if config == "shared" else size
-        access = constant["sram_energy_at_8kib_pj"] * (capacity / (8 * KIB)) ** constant["sram_energy_exponent"]
-        energy += moved_bytes / ACCESS_BYTES * access
+        energy += moved_bytes / ACCESS_BYTES * _sram_access_pj(capacity, constant)
     return energy
+
+
+def _sram_access_pj(capacity_bytes: int, constant: dict[str, float]) -> float:
+    """pJ of a 64-bit access of a small memory."""
+    slope = "sram_energy_exponent" if capacity_bytes > 8 * KIB else "sram_energy_exponent_below_8kib"
+    return constant["sram_energy_at_8kib_pj"] * (capacity_bytes / (8 * KIB)) ** constant[slope]
