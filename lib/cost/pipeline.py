@@ -169,7 +169,7 @@ def price_row(model, k, whole_tile, dataflow, order, array, datapath, workspace,
 
     parts[:] = 0.0
     load = load_of[0, 0]
-    load_step(model, k, 255, whole_tile, datapath, load)
+    load_step(model, k, -1, whole_tile, datapath, load)
     seconds = load[0]
     _add_load(load, 1.0, parts)
     if depth == 0:

@@ -90,11 +90,11 @@ def compute_step(model, k, tile, complete, dataflow, array, datapath, pipes, out
 @njit(cache=True, error_model="numpy")
 def load_step(model, k, changing, tile, datapath, out) -> None:
     """Fill float64[3] `out` with the seconds to load the operands that extend along a loop in the bit set `changing`
-    (255: all of them), and the bytes of inputs and weights. All are issued together and share one latency."""
+    (negative: all of them), and the bytes of inputs and weights. All are issued together and share one latency."""
     operands = model.operands
     out[:] = 0.0
     for row in range(operands.offset[k], operands.offset[k + 1] - 1):
-        if changing == 255 or operands.node[row, LOOPS_WALKED] & changing:
+        if changing < 0 or operands.node[row, LOOPS_WALKED] & changing:
             seconds, moved = operand_transfer(
                 operands.node, operands.dimension, model.whole, row, tile, operands.weight[row],
                 datapath.dram_bytes_per_s,

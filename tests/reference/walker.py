@@ -1,0 +1,115 @@
+"""The slow truth that the simulator's closed form is checked against: it walks through every tile step.
+
+What one step costs (matrix and vector unit, one transfer) is shared with the product code. Everything about the
+sequence is worked out here again, event by event: trip counts, edge tiles, which operand changes, when an output tile
+is complete, when partial sums leave and come back, and what overlaps what.
+"""
+
+from itertools import product
+
+import numpy as np
+
+from lib.cost.dma import operand_transfer
+from lib.cost.matrix_unit import usable_array
+from lib.cost.simulator_constants import ACCUMULATOR_BYTES, DMA_LATENCY_S, KERNEL_LAUNCH_S
+from lib.cost.tile_step import compute_step, step_model
+from lib.hardware.datapath import Datapath
+from lib.program.kernels import OUTPUT, Kernels
+from lib.program.op_kinds import op_class_numbers, op_kind_table
+from lib.schedule.loops import loop_nest
+
+
+class Walker:
+    """Walks single rows; costs of equal tiles are remembered."""
+
+    def __init__(self, kernels: Kernels, datapath: Datapath):
+        self.kernels, self.datapath = kernels, datapath
+        self.model = step_model(kernels, datapath)
+        self.array = usable_array(datapath)
+        self.compute_cost: dict = {}
+        self.transfer_cost: dict = {}
+
+    def compute(self, k, extents, complete, dataflow) -> float:
+        key = (k, extents, complete, dataflow)
+        if key not in self.compute_cost:
+            out, pipes = np.zeros(4), np.zeros(5)
+            tile = np.array([*extents, 1], dtype=np.int64)
+            compute_step(self.model, k, tile, complete, np.uint8(dataflow), self.array, self.datapath, pipes, out)
+            self.compute_cost[key] = out[0]
+        return self.compute_cost[key]
+
+    def transfer(self, operand, extents, element_bytes) -> tuple[float, float]:
+        key = (operand, extents, element_bytes)
+        if key not in self.transfer_cost:
+            tile = np.array([*extents, 1], dtype=np.int64)
+            self.transfer_cost[key] = operand_transfer(
+                self.model.operands.node, self.model.operands.dimension, self.model.whole, operand, tile,
+                float(element_bytes), self.datapath.dram_bytes_per_s,
+            )  # fmt: skip
+        return self.transfer_cost[key]
+
+    def walk(self, k, tile, dataflow, order) -> tuple[float, np.ndarray]:
+        """Seconds and DRAM bytes (inputs, weights, output) of kernel `k`."""
+        kernels = self.kernels
+        classes = {name: cls for name, cls in op_kind_table()}
+        hero = op_kind_table()[kernels.op_kind[kernels.hero[k]]][0]
+        assert len(op_class_numbers()) == len(classes)
+        nest = [int(j) for j in loop_nest(order, kernels.loop_kind[k], classes[hero] in ("matrix", "window"))]
+        extents = [int(e) for e in kernels.loops[k]]
+        sizes = [int(t) for t in tile]
+        starts = {j: range(0, extents[j], sizes[j]) for j in nest}
+        operands = range(kernels.operand_offset[k], kernels.operand_offset[k + 1] - 1)
+        output = int(kernels.operand_offset[k + 1]) - 1
+        along = {o: [j for j in range(8) if kernels.operand_stride[o, j] > 0] for o in (*operands, output)}
+        visits_needed = int(np.prod([len(starts[j]) for j in nest if j not in along[output]], dtype=np.int64))
+
+        # Every step: what it holds, what it must load, and in which state its output tile is before and after.
+        steps = []
+        held = {o: None for o in operands}
+        visits: dict = {}
+        output_held = None
+        for position in product(*(starts[j] for j in nest)):
+            at = dict(zip(nest, position, strict=True))
+            now = tuple(min(sizes[j], extents[j] - at[j]) for j in range(8))
+            needed = []
+            for o in operands:
+                place = tuple(at[j] for j in along[o])
+                if held[o] != place:
+                    held[o] = place
+                    needed.append(o)
+            place = tuple(at[j] for j in along[output])
+            returns = place != output_held and place in visits
+            output_held = place
+            visits[place] = visits.get(place, 0) + 1
+            steps.append((now, needed, place, returns, visits[place] == visits_needed))
+        assert all(count == visits_needed for count in visits.values())
+
+        moved = np.zeros(3)
+        loads, stores, computes = [], [], []
+        for number, (now, needed, place, returns, complete) in enumerate(steps):
+            seconds = 0.0
+            for o in needed:
+                cost, count = self.transfer(o, now, kernels.operand_element_bytes[o])
+                seconds += cost
+                moved[kernels.operand_role[o]] += count
+            size = int(kernels.operand_element_bytes[output])
+            if returns:
+                cost, count = self.transfer(output, now, max(size, ACCUMULATOR_BYTES))
+                seconds += cost
+                moved[OUTPUT] += count
+            loads.append(seconds + DMA_LATENCY_S if needed or returns else 0.0)
+            computes.append(self.compute(k, now, complete, dataflow))
+            leaves = number + 1 == len(steps) or steps[number + 1][2] != place
+            if leaves:
+                cost, count = self.transfer(output, now, size if complete else max(size, ACCUMULATOR_BYTES))
+                stores.append(cost + DMA_LATENCY_S)
+                moved[OUTPUT] += count
+            else:
+                stores.append(0.0)
+
+        time = KERNEL_LAUNCH_S + loads[0]
+        for number in range(len(steps)):
+            moving = loads[number + 1] if number + 1 < len(steps) else 0.0
+            moving += stores[number - 1] if number > 0 else 0.0
+            time += max(computes[number], moving)
+        return time + stores[-1], moved
