@@ -165,7 +165,13 @@ def _reduce_window(region: "Region", index: int, hero: Instruction, operands: li
     assert window is not None
     source = operands[0]
     own = region.maps[index]
-    windowed = [d for d, size in enumerate(window.size) if size > 1 or window.base_dilation[d] > 1]
+    windowed = [
+        dimension
+        for dimension, (size, stride, base) in enumerate(
+            zip(window.size, window.stride, window.base_dilation, strict=True)
+        )
+        if max(size, stride, base) > 1
+    ]
     if len(windowed) > 2:
         raise UnsupportedInstruction(
             f"{describe(hero)}: a window over {len(windowed)} dimensions; kernels have at most 2"

@@ -8,6 +8,7 @@ from lib.program.dataflow import UnsupportedInstruction
 from lib.program.extraction import KernelExtractor, extract, kernel_work
 from lib.program.kernels import INPUT, KERNEL_CLASSES, NO_LOOP, OUTPUT, WEIGHT
 from lib.program.op_kinds import OP_CLASSES, op_kind_table
+from lib.program.program import Window
 from lib.schedule.footprint import tile_elements
 from tests.program_examples import (
     WEIGHT_GRADIENT,
@@ -164,6 +165,30 @@ def test_merged_rows_of_a_dot_are_taken_apart_again():
     assert kernels.loops.tolist() == [[2, 1, 16, 24, 8, 1, 1, 1]]
     assert operands[0] == (INPUT, [1, 0, 1, 0, 1, 0, 0, 0], [4, 2, 0], 2 * 16 * 8)
     assert operands[-1] == (OUTPUT, [1, 0, 1, 1, 0, 0, 0, 0], [3, 2, 0], 2 * 16 * 24)
+
+
+def test_pooling_walks_its_window_with_the_pixels():
+    s = Sketch()
+    zero = s.put("constant", (), value=(0.0,))
+    window = Window((1, 3, 3, 1), (1, 2, 2, 1), (0, 1, 1, 0), (0, 0, 0, 0), (1,) * 4, (1,) * 4)
+    pooled = s.put("reduce-window", (2, 4, 4, 16), (s.input(2, 8, 8, 16), zero), window=window, reducer="maximum")
+    kernels, operands, _ = only_kernel(s.program(pooled))
+    assert kernels.loops.tolist() == [[2, 4, 4, 16, 1, 3, 3, 1]]
+    assert kernels.loop_kind.tolist() == [[1, 1, 1, 1, 0, 3, 3, 0]]
+    assert operands[0] == (INPUT, [1, 2, 2, 1, 0, 1, 1, 0], [3, 2, 1, 0], 2 * 8 * 8 * 16)
+    work = kernel_work(kernels)
+    assert work.vector_ops[0, OP_CLASSES.index("window")] == 2 * 4 * 4 * 16 * 9
+
+
+def test_pooling_with_a_window_of_one_is_a_strided_read():
+    s = Sketch()
+    zero = s.put("constant", (), value=(0.0,))
+    window = Window((1, 1, 1, 1), (1, 2, 2, 1), (0,) * 4, (0,) * 4, (1,) * 4, (1,) * 4)
+    pooled = s.put("reduce-window", (2, 4, 4, 16), (s.input(2, 8, 8, 16), zero), window=window, reducer="add")
+    kernels, operands, _ = only_kernel(s.program(pooled))
+    assert kernels.loops.tolist() == [[2, 4, 4, 16, 1, 1, 1, 1]]
+    assert operands[0] == (INPUT, [1, 2, 2, 1, 0, 0, 0, 0], [3, 2, 1, 0], 2 * 8 * 8 * 16)
+    assert kernel_work(kernels).bytes_read.tolist() == [2.0 * 2 * 7 * 7 * 16]
 
 
 def test_gradient_of_a_strided_convolution_by_its_input_has_base_dilation():
