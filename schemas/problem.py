@@ -40,9 +40,14 @@ def got(value: Any) -> str:
 
 def nearest(name: Any, known: Iterable[str]) -> str | None:
     """The known name that `name` is most likely a misspelling of; None if none is near."""
+    matches = _near(name, known, count=1, cutoff=0.6)
+    return matches[0] if matches else None
+
+
+def _near(name: Any, known: Iterable[str], count: int, cutoff: float) -> list[str]:
+    """Known names like `name`, the most similar first, upper and lower case alike."""
     by_folded = {candidate.casefold(): candidate for candidate in known}
-    matches = difflib.get_close_matches(str(name).casefold(), by_folded, n=1, cutoff=0.6)
-    return by_folded[matches[0]] if matches else None
+    return [by_folded[match] for match in difflib.get_close_matches(str(name).casefold(), by_folded, count, cutoff)]
 
 
 def allowed_names(name: Any, known: Iterable[str]) -> str:
@@ -50,11 +55,10 @@ def allowed_names(name: Any, known: Iterable[str]) -> str:
     names = list(known)
     if not names:
         return "none is known"
+    listed = ", ".join(names)
     if len(names) > NAMES_LISTED:
-        near = difflib.get_close_matches(str(name), names, n=5, cutoff=0.0)
-        listed = f"one of {len(names)} names, among them {', '.join(near)}"
-    else:
-        listed = ", ".join(names)
+        near = _near(name, names, count=5, cutoff=0.5)
+        listed = f"one of {len(names)} names" + (f", among them {', '.join(near)}" if near else "")
     suggestion = nearest(name, names)
     return f"allowed: {listed}" + (f"; did you mean '{suggestion}'?" if suggestion else "")
 
