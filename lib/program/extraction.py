@@ -113,7 +113,8 @@ def _kernel_row(flow: Dataflow, members: tuple[int, ...]) -> tuple[KernelRow, tu
                 continue
             view, index_map = region.operand_view(member, operand)
             stride, order = loops.rows(flow.instructions[view], index_map)
-            key = ("operand", operand.source, stride, order)
+            cut = member if flow.instructions[member].opcode == "slice" else -1  # another slice reads another part
+            key = ("operand", operand.source, cut, stride, order)
             if key not in node:
                 node[key] = len(operands)
                 operands.append(_operand_row(flow, operand.source, view, stride, order))

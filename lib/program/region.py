@@ -84,7 +84,8 @@ class Region:
         if len(self.members) >= LARGEST_KERNEL:
             return False
         uses = self.flow.uses[index]
-        if any(self.flow.instructions[use.reader].opcode in CUTS for use in uses):
+        readers = {self.flow.instructions[use.reader].opcode for use in uses}
+        if readers.intersection(CUTS) or ("slice" in readers and len(uses) > 1):
             return False
         try:
             found = {self.operand_map(use.reader, use.operand) for use in uses}

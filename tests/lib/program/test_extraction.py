@@ -266,6 +266,21 @@ def test_strided_slice_multiplies_strides():
     assert kernel_work(kernels).bytes_read.tolist() == [2.0 * 4 * 31]  # (11 - 1) * 3 + 1 columns
 
 
+@pytest.mark.parametrize("computed", [False, True])
+def test_two_slices_of_an_array_are_two_reads(computed):
+    s = Sketch()
+    source = s.input(4, 32)
+    if computed:
+        source = s.op("negate", source)
+    halves = [
+        s.put("slice", (4, 16), (source,), slice_start=(0, a), slice_limit=(4, a + 16), slice_stride=(1, 1))
+        for a in (0, 16)
+    ]
+    found = extracted(s.program(s.op("add", *halves)))
+    assert found.kernels.count == 1 + computed
+    assert kernel_work(found.kernels).bytes_read[-1] == 2.0 * 4 * 32
+
+
 def test_many_dimensions_are_merged_from_the_major_ones():
     s = Sketch()
     kernels, operands, _ = only_kernel(s.program(s.op("tanh", s.input(2, 3, 2, 3, 2, 3, 2))))
