@@ -1,4 +1,4 @@
-"""Reading datasets: shards, what they share, and all of them as one corpus."""
+"""Reading datasets: shards, and what they share."""
 
 from collections.abc import Collection, Iterable
 from pathlib import Path
@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from lib.hardware.datapath import Datapath, datapath_from_spec
-from lib.program.kernels import Kernels, concatenate, kernels_from_arrays, take
+from lib.program.kernels import Kernels, kernels_from_arrays, take
 from schemas.artifact import MANIFEST
 from schemas.dataset_artifact import TILE_COLUMNS, DatasetArtifact
 
@@ -41,24 +41,6 @@ class Shard(NamedTuple):
     def tiles(self) -> np.ndarray:
         """int32[r, 8] tile of each row, in the order of the canonical loops."""
         return np.ascontiguousarray(self.rows[list(TILE_COLUMNS)].to_numpy(np.int32))
-
-
-class Corpus(NamedTuple):
-    """Several shards end to end. Kernel indices refer to the joined `kernels`."""
-
-    kernels: Kernels
-    """k kernels of all shards; one that occurs in two shards is there twice."""
-    kernel_shard: np.ndarray
-    """int32[k] which shard each kernel comes from."""
-    rows: pd.DataFrame
-    """r rows as in `Shard.rows`, with `kernel` renumbered and the columns `shard`, `program` and
-    `hardware` (int32: positions in `shards`, `workloads` and `hardware`)."""
-    workloads: tuple[str, ...]
-    """Workload ids in order of first appearance."""
-    hardware: tuple[str, ...]
-    """Hardware ids in order of first appearance."""
-    datapaths: tuple[Datapath, ...]
-    """One an entry of `hardware`."""
 
 
 def shard_of(artifact: DatasetArtifact) -> Shard:
@@ -138,32 +120,4 @@ def _without(shard: Shard, removed: frozenset[str]) -> Shard:
         table=renumbered(shard.table),
         rows=renumbered(shard.rows),
         configurations=renumbered(shard.configurations),
-    )
-
-
-def join_shards(shards: list[Shard]) -> Corpus:
-    """All shards end to end. Raises ValueError where there are none or their tasks differ."""
-    tasks = {shard.task for shard in shards}
-    if len(tasks) != 1:
-        raise ValueError(f"a corpus has shards of one task, got {sorted(tasks) or 'no shards'}")
-    workloads = tuple(dict.fromkeys(shard.workload for shard in shards))
-    datapaths = {shard.hardware: shard.datapath for shard in shards}
-    hardware = tuple(datapaths)
-    first = np.cumsum([0] + [shard.kernels.count for shard in shards])
-    frames = [
-        shard.rows.assign(
-            kernel=(shard.rows["kernel"] + start).astype(np.int32),
-            shard=np.int32(number),
-            program=np.int32(workloads.index(shard.workload)),
-            hardware=np.int32(hardware.index(shard.hardware)),
-        )
-        for number, (shard, start) in enumerate(zip(shards, first[:-1], strict=True))
-    ]
-    return Corpus(
-        kernels=concatenate([shard.kernels for shard in shards]),
-        kernel_shard=np.repeat(np.arange(len(shards), dtype=np.int32), np.diff(first)),
-        rows=pd.concat(frames, ignore_index=True),
-        workloads=workloads,
-        hardware=hardware,
-        datapaths=tuple(datapaths.values()),
     )

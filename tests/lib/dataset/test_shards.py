@@ -1,12 +1,11 @@
-"""Writing shards, reading them back, taking shared kernels out, joining them."""
+"""Writing shards, reading them back and taking shared kernels out."""
 
 import numpy as np
 import pytest
 
-from lib.dataset.shards import fingerprints, join_shards, load_shards, remove_shared
+from lib.dataset.shards import fingerprints, load_shards, remove_shared
 from lib.program.kernels import take
 from schemas.artifact import ArtifactError
-from tests.kernel_examples import example_kernels
 from tests.shard_examples import hand_made_shard, write_shard
 
 
@@ -59,29 +58,3 @@ def test_shards_without_shared_kernels_stay_and_empty_ones_go():
     (same,) = remove_shared([train], frozenset(["0" * 32]))
     assert same is train
     assert remove_shared([train], fingerprints([train])) == []
-
-
-def test_joined_shards_know_their_program_and_hardware():
-    shards = [
-        hand_made_shard([[1, 2], [3, 4]], [[1, 2], [3, 4]], workload="a", hardware="x"),
-        hand_made_shard([[5, 6]], [[5, 6]], workload="b", hardware="x", kernels=take(example_kernels(), np.array([2]))),
-        hand_made_shard([[7, 8, 9]], [[7, 8, 9]], workload="a", hardware="y"),
-    ]
-    corpus = join_shards(shards)
-    assert corpus.workloads == ("a", "b")
-    assert corpus.hardware == ("x", "y")
-    assert len(corpus.datapaths) == 2
-    assert corpus.kernel_shard.tolist() == [0, 0, 1, 2]
-    assert corpus.rows["kernel"].tolist() == [0, 0, 1, 1, 2, 2, 3, 3, 3]
-    assert corpus.rows["shard"].tolist() == [0, 0, 0, 0, 1, 1, 2, 2, 2]
-    assert corpus.rows["program"].tolist() == [0, 0, 0, 0, 1, 1, 0, 0, 0]
-    assert corpus.rows["hardware"].tolist() == [0, 0, 0, 0, 0, 0, 1, 1, 1]
-    assert (corpus.rows["runtime_s"] * 1e6).tolist() == pytest.approx(range(1, 10))
-    assert corpus.kernels.fingerprint == [f for s in shards for f in s.kernels.fingerprint]
-
-
-def test_tasks_are_not_joined():
-    with pytest.raises(ValueError, match="fusion"):
-        join_shards([hand_made_shard([[1]], [[1]], task=task) for task in ("tile", "fusion")])
-    with pytest.raises(ValueError, match="no shards"):
-        join_shards([])
