@@ -1,0 +1,78 @@
+"""Batches and samples."""
+
+import numpy as np
+import pytest
+
+from lib.gnn.batching import Batcher, Inputs, cut_into_batches
+from lib.gnn.examples import examples_of_shards
+from lib.gnn.sampling import Sampler
+from lib.gnn.scaling import fit_scaling
+from tests.lib.gnn.synthetic import shard
+
+EVERYTHING = Inputs(tile=True, analytical=True, node_tile=True)
+
+
+def batcher(task="tile", inputs=EVERYTHING, **sizes):
+    examples = examples_of_shards([shard(task, **sizes)])
+    return Batcher(examples, fit_scaling(examples, np.random.default_rng(0)), inputs)
+
+
+def test_a_batch_joins_graphs_without_padding():
+    make = batcher(count=6, rows=2)
+    batch = make.batch(np.array([2, 0]), np.array([5, 0, 1]), np.array([0, 1, 1], np.int32))
+    # kernel 2 is a dot (2 operands, 1 op), kernel 0 a convolution with bias and relu (3 operands, 3 ops)
+    assert batch.node_kernel.tolist() == [0] * 3 + [1] * 6
+    assert batch.edge.tolist() == [[0, 2], [1, 2], [3, 6], [4, 6], [6, 7], [5, 7], [7, 8]]
+    assert batch.pair_node.tolist() == [0, 1, 2, *range(3, 9), *range(3, 9)]
+    assert batch.pair_row.tolist() == [0] * 3 + [1] * 6 + [2] * 6
+    assert batch.row.shape[0] == 3
+    assert len(batch.pair) == 15
+
+
+def test_groups_of_features_that_the_network_does_not_read_are_empty():
+    make = batcher(inputs=Inputs(tile=False, analytical=False, node_tile=False))
+    batch = make.all_rows(0, 2)
+    assert batch.row.shape == (20, 0)
+    assert len(batch.pair) == len(batch.pair_node) == 0
+
+
+def test_cutting_covers_all_kernels_once():
+    examples = batcher(count=30, rows=7).examples
+    ranges = cut_into_batches(examples, 50)
+    assert [first for first, _ in ranges[1:]] == [last for _, last in ranges[:-1]]
+    assert (ranges[0][0], ranges[-1][1]) == (0, 30)
+    assert all(last - first == 7 for first, last in ranges[:-1])  # 7 kernels of 7 rows
+    assert cut_into_batches(examples, 3) == [(k, k + 1) for k in range(30)]  # a kernel is never cut
+
+
+def sampler(family, row_offset, rows, least_rows=2, seed=0, kernels=1000):
+    rng = np.random.default_rng(seed)
+    return Sampler(np.asarray(family), np.asarray(row_offset), rng, kernels=kernels, rows=rows, least_rows=least_rows)
+
+
+def test_families_are_drawn_evenly_whatever_their_size():
+    family = [0] * 99 + [1]
+    drawn = sampler(family, np.arange(101) * 4, rows=2).draw()
+    assert (drawn.kernels == 99).mean() == pytest.approx(0.5, abs=0.06)
+
+
+def test_rows_are_dealt_without_repetition_as_far_as_they_reach():
+    drawn = sampler([0, 0], [0, 8, 11], rows=6, kernels=50).draw()
+    for kernel, rows in zip(drawn.kernels, drawn.rows.reshape(50, 6), strict=True):
+        first, count = ((0, 8), (8, 3))[kernel]
+        assert set(rows) <= set(range(first, first + count))
+        assert len(set(rows)) == min(6, count)
+    assert drawn.row_kernel.tolist() == np.repeat(np.arange(50), 6).tolist()
+
+
+def test_kernels_with_too_few_rows_are_left_out():
+    drawn = sampler([0, 0, 0], [0, 1, 3, 4], rows=2).draw()
+    assert set(drawn.kernels) == {1}
+    with pytest.raises(ValueError, match="no training kernel has 2 rows"):
+        sampler([0], [0, 1], rows=2)
+
+
+def test_equal_seeds_draw_equal_samples():
+    one, two = (sampler([0, 1], [0, 8, 11], rows=3, seed=7) for _ in range(2))
+    for _ in range(3):
+        np.testing.assert_array_equal(one.draw().rows, two.draw().rows)

@@ -1,0 +1,202 @@
+"""Feature values of hand-made kernels, by hand, and what a model says to other features."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from lib.gnn.analytical_features import analytical_feature_names, analytical_features
+from lib.gnn.examples import examples_of_shards
+from lib.gnn.feature_set import (
+    HARDWARE_FEATURES,
+    KERNEL_FEATURES,
+    NODE_FEATURES,
+    NODE_TILE_FEATURES,
+    TILE_FEATURES,
+    FeatureSetError,
+    check_feature_set,
+    feature_set,
+)
+from lib.gnn.node_table import node_table
+from lib.gnn.scaling import LIMIT, fit_scaling, scaled
+from lib.gnn.static_features import hardware_features, hardware_limits, kernel_features, node_features
+from lib.gnn.tile_features import geometry, node_tile_features, tile_features
+from tests.kernel_examples import example_kernels
+from tests.lib.gnn.synthetic import PARTS, TPU_V3_CORE, shard
+
+CONVOLUTION_TILE = [1, 14, 28, 128, 128, 3, 3, 1]
+"""Of convolution_relu (4 x 28 x 28 x 256 from 128 channels, 3 x 3): 4 x 2 x 1 x 2 = 16 steps."""
+
+
+def named(names, row):
+    return dict(zip(names, row.tolist(), strict=True))
+
+
+def examples():
+    kernels = example_kernels()
+    nodes = node_table(kernels)
+    limits = np.tile(hardware_limits(TPU_V3_CORE), (kernels.count, 1))
+    return kernels, nodes, limits
+
+
+def log2(value):
+    return pytest.approx(float(np.log2(value)), abs=1e-5)
+
+
+def test_node_features_of_a_convolution():
+    kernels, nodes, limits = examples()
+    rows = node_features(kernels, nodes, limits)
+    image = named(NODE_FEATURES, rows[0])
+    assert image["extent_batch"] == log2(1 + 4)
+    assert image["extent_out_h"] == log2(1 + 30)  # 28 outputs under a window of 3
+    assert image["extent_in_c"] == log2(1 + 128)
+    assert image["extent_out_c"] == log2(1 + 1)
+    assert image["elements"] == log2(1 + 4 * 28 * 28 * 128)
+    assert (image["is_input"], image["is_weight"], image["element_bytes"]) == (1, 0, 2)
+    assert image["lane_fill"] == 1  # 128 channels on 128 lanes
+    assert image["sublane_fill"] == pytest.approx(30 / 32)  # bfloat16: 16 rows a register
+    assert (image["consumers"], image["producers"]) == (log2(2), 0)
+    convolution = named(NODE_FEATURES, rows[3])
+    assert convolution["iterations"] == log2(1 + 4 * 28 * 28 * 256 * 128 * 9)
+    assert convolution["elements"] == log2(1 + 4 * 28 * 28 * 256)
+    assert convolution["extent_in_c"] == log2(2)  # contracted: not in the result
+    assert (convolution["is_hero"], convolution["is_root"], convolution["op_class_matrix"]) == (1, 0, 1)
+    assert convolution["producers"] == log2(1 + 2)
+    relu = named(NODE_FEATURES, rows[5])
+    assert (relu["is_root"], relu["is_hero"], relu["op_class_simple"], relu["consumers"]) == (1, 0, 1, 0)
+
+
+def test_kernel_features_of_a_convolution():
+    kernels, nodes, _ = examples()
+    row = named(KERNEL_FEATURES, kernel_features(kernels, nodes)[0])
+    out = 4 * 28 * 28 * 256
+    assert row["matrix_flops"] == log2(1 + 2 * out * 128 * 9)
+    assert row["simple_ops"] == log2(1 + 2 * out)  # bias and relu
+    assert row["transcendental_ops"] == 0
+    assert row["input_bytes"] == log2(1 + 2 * 4 * 28 * 28 * 128)
+    assert row["weight_bytes"] == log2(1 + 2 * (9 * 128 * 256 + 256))
+    assert row["output_bytes"] == log2(1 + 2 * out)
+    assert (row["operands"], row["ops"], row["edges"]) == (log2(5), log2(4), log2(6))
+    assert (row["class_convolution"], row["class_dot"]) == (1, 0)
+    assert (row["reduces_in_c"], row["reduces_out_c"], row["window_kernel_h"]) == (1, 0, 1)
+
+
+def test_hardware_features_of_a_tpu_v3_core():
+    row = named(HARDWARE_FEATURES, hardware_features(TPU_V3_CORE))
+    assert row["peak_flops_per_s"] == log2(2 * 0.94e9 * 2 * 128 * 128)
+    assert row["peak_vector_ops_per_s"] == log2(0.94e9 * 2 * 512)
+    assert row["dram_bytes_per_s"] == log2(450e9)
+    assert row["flops_per_dram_byte"] == log2(2 * 0.94e9 * 2 * 128 * 128 / 450e9)
+
+
+def test_tile_features_of_a_convolution():
+    kernels, nodes, limits = examples()
+    tile = np.array([CONVOLUTION_TILE], np.int32)
+    row = named(TILE_FEATURES, tile_features(geometry(kernels, nodes, limits), np.array([0]), tile)[0])
+    assert row["tile_out_h"] == log2(1 + 14)
+    assert (row["trips_batch"], row["trips_out_h"], row["trips_out_c"], row["steps"]) == (2, 1, 1, 4)
+    assert row["edge_waste"] == 0
+    image = 2 * 128 * 32 * 16  # 16 rows of 30 pixels, in registers 32
+    weights = 2 * (9 * 128 * 128 + 128)
+    output = 2 * 128 * 32 * 14
+    assert row["input_tile_bytes"] == log2(1 + image)
+    assert row["weight_tile_bytes"] == log2(1 + weights)
+    assert row["output_tile_bytes"] == log2(1 + output)
+    assert row["buffer_fill"] == log2(1 + (image + weights + output) / 2**23)  # half of 16 MiB
+    assert row["moved_input_bytes"] == log2(1 + 8 * image)  # stays over the output channels
+    assert row["moved_weight_bytes"] == log2(1 + 16 * weights)
+    assert row["moved_output_bytes"] == log2(1 + 16 * output)
+    assert (row["array_fill_rows"], row["array_fill_columns"]) == (1, 1)
+    assert row["padded_simple_ops"] == log2(1 + 2 * 16 * 14 * 32 * 128)
+
+
+def test_edge_waste_counts_what_the_last_tile_lacks():
+    kernels, nodes, limits = examples()
+    tile = kernels.loops[2:3].copy()  # dot 64 x 1000 x 2048
+    tile[0, 3] = 384  # 1000 columns in 3 tiles of 384
+    row = named(TILE_FEATURES, tile_features(geometry(kernels, nodes, limits), np.array([2]), tile)[0])
+    assert row["edge_waste_out_c"] == log2(3 * 384 / 1000)
+    assert row["edge_waste"] == log2(3 * 384 / 1000)
+    assert row["steps"] == log2(3)
+
+
+def test_tile_projected_on_the_nodes_of_a_convolution():
+    kernels, nodes, limits = examples()
+    tile = np.array([CONVOLUTION_TILE], np.int32)
+    rows = node_tile_features(geometry(kernels, nodes, limits), np.array([0]), tile)
+    assert rows.shape == (6, len(NODE_TILE_FEATURES))
+    image, weights, convolution = (named(NODE_TILE_FEATURES, rows[n]) for n in (0, 1, 3))
+    assert image["tile_extent_out_h"] == log2(1 + 16)
+    assert image["tile_elements"] == log2(1 + 16 * 30 * 128)
+    assert image["tile_padded_elements"] == log2(1 + 16 * 32 * 128)
+    assert (image["distinct_tiles"], image["loads"]) == (3, 3)  # 4 images x 2 halves
+    assert image["run_bytes"] == log2(1 + 2 * 128 * 30 * 16)  # whole rows: one run
+    assert (weights["distinct_tiles"], weights["loads"]) == (1, 4)  # fetched again for each half image
+    assert weights["run_bytes"] == log2(1 + 2 * 128)
+    assert convolution["moved_bytes"] == 0  # inside of the kernel
+
+
+def test_pairs_follow_rows_and_their_nodes():
+    kernels, nodes, limits = examples()
+    shapes = geometry(kernels, nodes, limits)
+    whole = node_tile_features(shapes, np.arange(kernels.count), kernels.loops)
+    assert len(whole) == nodes.offset[-1]
+    alone = node_tile_features(shapes, np.array([3]), kernels.loops[3:4])
+    np.testing.assert_array_equal(alone, whole[nodes.offset[3] : nodes.offset[4]])
+
+
+def test_analytical_features_are_logarithms_and_shares():
+    parts = ("analytical_s", "analytical_steps", "analytical_transfer_s")
+    row = named(analytical_feature_names(parts), analytical_features(parts, np.array([[4e-6, 7.0, 1e-6]]))[0])
+    assert row["analytical_s"] == log2(1 + 4000)
+    assert row["analytical_steps"] == log2(8)
+    assert row["analytical_transfer_s_share"] == log2(1 / 4)
+
+
+def test_scaling_comes_from_the_training_split_alone():
+    train = examples_of_shards([shard("tile", seed=1)])
+    scaling = fit_scaling(train, np.random.default_rng(0))
+    own = scaled(train.node, scaling.node)
+    varying = scaling.node[1] > 0
+    np.testing.assert_allclose(own[:, varying].mean(axis=0), 0, atol=1e-4)
+    np.testing.assert_allclose(own[:, varying].std(axis=0), 1, atol=0.05)  # outliers are held
+    other = examples_of_shards([shard("tile", seed=2)])
+    assert np.abs(scaled(other.node, scaling.node).mean(axis=0)).max() > 0.01
+
+
+def test_constant_columns_are_dropped_and_outliers_held():
+    train = examples_of_shards([shard("tile", seed=1)])
+    scaling = fit_scaling(train, np.random.default_rng(0))
+    clock = len(KERNEL_FEATURES) + HARDWARE_FEATURES.index("clock_hz")
+    other = train.kernel.copy()
+    other[:, clock] += 3
+    other[0, 0] = 1e9
+    values = scaled(other, scaling.kernel)
+    assert not values[:, clock].any()
+    assert values.max() == LIMIT
+
+
+def test_other_feature_sets_are_refused_in_words():
+    trained = feature_set(("analytical_s", *(f"analytical_{part}" for part in PARTS)))
+    check_feature_set(trained, trained)
+    with pytest.raises(FeatureSetError, match=r"analytical: missing \['analytical_compute_s'"):
+        check_feature_set(trained, feature_set(("analytical_s",)))
+    with pytest.raises(FeatureSetError, match="version: trained on 0, offered 1"):
+        check_feature_set(trained._replace(version=0), trained)
+    with pytest.raises(FeatureSetError, match="node: another order"):
+        check_feature_set(trained._replace(node=trained.node[::-1]), trained)
+
+
+def test_features_and_batches_need_no_tensorflow():
+    code = "import lib.gnn.batching, lib.gnn.sampling, sys; sys.exit('tensorflow' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_the_learned_model_never_imports_cost_models():
+    code = (
+        "import pkgutil, importlib, sys, lib.gnn;"
+        "[importlib.import_module(m.name) for m in pkgutil.walk_packages(lib.gnn.__path__, 'lib.gnn.')];"
+        "sys.exit(any(name.startswith('lib.cost') for name in sys.modules))"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
