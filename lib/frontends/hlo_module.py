@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from lib.frontends.batch_norm import BATCH_NORM_OPCODES, decompose_batch_norm
+from lib.frontends.error_function import ERROR_FUNCTIONS, with_error_functions
 from lib.frontends.errors import FrontendError
 from lib.frontends.hlo_instruction import instruction_of, literal_values
 from lib.program.op_kinds import op_classes_by_opcode
@@ -26,7 +27,8 @@ def program_of(module: Any, workload: str, batch: int, *, inputs: int | None, sc
     """
     reader = _Reader(module, workload, scope)
     outputs = reader.entry()
-    program = depth_first(Program(workload, batch, tuple(reader.instructions), tuple(outputs)), largest_last=False)
+    instructions = with_error_functions(reader.instructions, outputs, reader.error_functions)
+    program = depth_first(Program(workload, batch, tuple(instructions), tuple(outputs)), largest_last=False)
     _check_opcodes(program)
     return program.replace(instructions=_named(_with_roles(program.instructions, inputs), inputs))
 
@@ -40,6 +42,7 @@ class _Reader:
         self.computations = {computation.id: computation for computation in module.computations}
         self.instructions: list[Instruction] = []
         self.random = 0
+        self.error_functions: dict[tuple[str, str], set[int]] = {}
 
     def entry(self) -> list[int]:
         computation = self.computations.get(self.module.entry_computation_id)
@@ -55,7 +58,10 @@ class _Reader:
         values: dict[int, Value] = {}
         for proto in computation.instructions:
             operands = [values[operand] for operand in proto.operand_ids]
-            values[proto.id] = self._value(proto, operands, arguments)
+            values[proto.id] = value = self._value(proto, operands, arguments)
+            if proto.metadata.op_type in ERROR_FUNCTIONS and not isinstance(value, tuple):
+                key = (proto.metadata.op_type, proto.metadata.op_name)
+                self.error_functions.setdefault(key, set()).add(value)
         return values[computation.root_id]
 
     def _value(self, proto: Any, operands: list[Value], arguments: Sequence[Value] | None) -> Value:
