@@ -89,12 +89,18 @@ class Dataflow:
         operands = []
         for position, first in enumerate(self.instructions[index].operands):
             operand = self._walk(position, first)
-            source = self.instructions[operand.source]
-            if source.opcode == "iota" or (source.opcode == "constant" and source.elements <= LARGEST_VALUE):
+            if self._needs_no_array(self.instructions[operand.source]):
                 continue
             operands.append(operand)
             self.uses[operand.source].append(Use(index, operand))
         self.operands[index] = tuple(operands)
+
+    @staticmethod
+    def _needs_no_array(source: Instruction) -> bool:
+        """Whether a kernel holds the values itself: iotas, small constants and those of one value."""
+        if source.opcode == "constant":
+            return source.value is not None or source.elements <= LARGEST_VALUE
+        return source.opcode == "iota"
 
     def _walk(self, position: int, first: int) -> Operand:
         path: list[int] = []
