@@ -80,7 +80,12 @@ def test_rows_in_any_order_get_what_the_shard_gets(spec):
 def test_a_model_predicts_the_same_after_a_round_trip(spec, tmp_path):
     model, some = untrained(spec), shard("tile", seed=2)
     history = pd.DataFrame(
-        {"step": np.array([1], np.int32), "train_loss": [1.0], "validation_loss": [np.nan], "validation_metric": [np.nan]}
+        {
+            "step": np.array([1], np.int32),
+            "train_loss": [1.0],
+            "validation_loss": [np.nan],
+            "validation_metric": [np.nan],
+        }
     )
     contents = model_contents(model) | {"history.parquet": history}
     ModelArtifact.write(tmp_path / "m", id="m/seed-1", origin="simulated", code="c", spec=spec, contents=contents)

@@ -44,7 +44,7 @@ def test_ranking_is_learned():
 
 
 def test_times_are_learned_as_a_ratio_to_the_analytical_estimate():
-    model, _ = trained(FUSION | {"steps": 150}, count=60)
+    model, _ = trained(FUSION | {"steps": 200, "width": 32}, count=300)
     unseen = examples_of_shards([shard("fusion", count=30, seed=5)])
     assert fusion_mape_pct(unseen, model.predict(unseen)) < 0.7 * fusion_mape_pct(unseen, unseen.analytical[:, 0])
 
@@ -68,7 +68,9 @@ def test_without_validation_programs_the_last_weights_are_kept():
 def test_a_loss_that_is_no_number_ends_in_words():
     examples = examples_of_shards([shard("fusion", seed=1)])
     examples.runtime_s[0] = np.nan
-    with pytest.raises(TrainingError, match=r"model test, seed 1: the loss is nan at step 1; try a learning_rate below"):
+    with pytest.raises(
+        TrainingError, match=r"model test, seed 1: the loss is nan at step 1; try a learning_rate below"
+    ):
         train(FUSION | {"steps": 2}, 1, examples, np.zeros(12, np.int64), None)
 
 
@@ -83,7 +85,7 @@ def test_kernels_of_test_programs_are_removed_from_training():
     alone = fit_scaling(examples_of_shards([shards["a"]]), np.random.default_rng(1))
     for group, statistics in alone._asdict().items():
         np.testing.assert_array_equal(getattr(model.scaling, group), statistics)
-    with pytest.raises(ValueError, match="test programs have every training kernel"):
+    with pytest.raises(ValueError, match="every training kernel occurs in a test program"):
         train_on_shards(spec, 1, [shards["b"], shards["c"], shards["d"]])
 
 
@@ -101,9 +103,7 @@ def test_every_kind_of_knowledge_trains(knowledge):
 
 def test_tile_ape_by_hand():
     examples = examples_of_shards([shard("tile", count=2, rows=3)])
-    examples = examples._replace(
-        runtime_s=np.array([2.0, 1.0, 4.0, 10.0, 11.0, 12.0]), executions=np.array([3, 1])
-    )
+    examples = examples._replace(runtime_s=np.array([2.0, 1.0, 4.0, 10.0, 11.0, 12.0]), executions=np.array([3, 1]))
     # picks 2.0 where 1.0 is best, three times, and 10.0, the best: (3 x 1) / (3 x 1 + 10)
     assert tile_ape_pct(examples, np.array([0.0, 1, 2, 0, 1, 2])) == pytest.approx(100 * 3 / 13)
 
