@@ -116,13 +116,18 @@ class Evaluator:
         seed: int,
     ):
         self.workloads, self.model, self.limits, self.seed = workloads, model, limits, seed
+        self._evaluated: dict[tuple, Evaluation] = {}
         self.baseline = self._run_all(design_of(baseline))
         if self.baseline.state != "ok":
             raise ValueError(f"the baseline can't run the workloads: {self.baseline.reason}")
 
     def outcome(self, point: Point) -> Outcome:
-        """What the optimiser is told of a point."""
-        evaluation = self.evaluate(datapath_of(point))
+        """What the optimiser is told of a point; a design that was evaluated before is not run again."""
+        datapath = datapath_of(point)
+        key = tuple(sorted(datapath.items()))
+        if key not in self._evaluated:
+            self._evaluated[key] = self.evaluate(datapath)
+        evaluation = self._evaluated[key]
         return Outcome(
             value=self.gain(evaluation),
             violations={

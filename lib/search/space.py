@@ -12,6 +12,7 @@ PARAMETERS = tuple(FULL_SPACE)
 """FAST table 3, in its order."""
 CONFIGS = ("l1_config", "l2_config")
 """Parameters whose values are names; all others are integers."""
+L2_MULTIPLIERS = ("l2_input_multiplier", "l2_weight_multiplier", "l2_output_multiplier")
 
 CLOCK_HZ = 1.0e9
 """FAST's designs: peak FLOP/s of table 5 over two per multiply-accumulate unit gives 1.0 GHz."""
@@ -55,12 +56,14 @@ def datapath_of(point: Point) -> dict[str, Any]:
     """The resolved `datapath:` of a point: bytes, Hz, bytes/s, one core (FAST's designs have one).
 
     Lanes of a PE's vector unit are the multiplier times the array's columns (table 3); the register tile is
-    8 sublanes by as many lanes as the vector unit has, at most 128.
+    8 sublanes by as many lanes as the vector unit has, at most 128. The multipliers of a disabled L2 mean nothing and
+    are 1, so that equal designs look equal.
     """
     lanes = int(point["vector_multiplier"]) * int(point["systolic_columns"])
     channels = int(point["dram_channels"])
     same = [name for name in PARAMETERS if name not in ("vector_multiplier", "dram_channels")]
-    return {name: point[name] for name in same} | {
+    without_l2 = point["l2_config"] == "disabled"
+    return {name: 1 if without_l2 and name in L2_MULTIPLIERS else point[name] for name in same} | {
         "clock_hz": CLOCK_HZ,
         "cores": 1,
         "vector_lanes": lanes,

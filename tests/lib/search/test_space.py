@@ -38,6 +38,12 @@ def test_a_point_is_a_datapath():
     assert datapath.cores == 1
 
 
+def test_multipliers_of_a_disabled_l2_mean_nothing():
+    assert datapath_of(LARGE_POINT | {"l2_weight_multiplier": 128}) == FAST_LARGE
+    with_l2 = datapath_of(LARGE_POINT | {"l2_config": "shared", "l2_weight_multiplier": 128})
+    assert with_l2["l2_weight_multiplier"] == 128
+
+
 def test_registers_are_never_wider_than_128_lanes():
     wide = datapath_of(LARGE_POINT | {"systolic_columns": 256, "vector_multiplier": 16})
     assert wide["vector_lanes"] == 4096
