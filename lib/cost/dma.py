@@ -3,7 +3,6 @@
 import numpy as np
 from numba import njit
 
-from lib.cost.simulator_constants import DRAM_EFFICIENCY, RUN_OVERHEAD_BYTES
 from lib.schedule.node_table import (
     DILATION,
     END,
@@ -40,13 +39,14 @@ def whole_extents(operands, loops) -> np.ndarray:
 
 
 @njit(cache=True, error_model="numpy")
-def operand_transfer(node, dimension, whole, row, tile, element_bytes, dram_bytes_per_s) -> tuple[float, float]:
+def operand_transfer(model, row, tile, element_bytes, datapath) -> tuple[float, float]:
     """(seconds, bytes) to move the tile of operand `row`, latency left out.
 
-    `node`, `dimension`: an operand table's; `whole`: :func:`whole_extents`; `tile`: int64[9], the last 1. The tile lies
-    in DRAM row-major, so a contiguous run grows over a dimension while the ones below are taken whole. Each run is
-    rounded up to whole bursts and loses RUN_OVERHEAD_BYTES at its break.
+    `model`: :class:`lib.cost.tile_step.StepModel`; `tile`: int64[9], the last 1. The tile lies in DRAM row-major, so a
+    contiguous run grows over a dimension while the ones below are taken whole. Each run is rounded up to whole bursts
+    and loses one more at its break.
     """
+    node, dimension, whole = model.operands.node, model.operands.dimension, model.whole
     elements = run = 1.0
     broken = False
     for d in range(node[row, FIRST], node[row, END]):
@@ -58,5 +58,6 @@ def operand_transfer(node, dimension, whole, row, tile, element_bytes, dram_byte
     elements = min(elements, float(node[row, WHOLE]))
     run_bytes = min(run, elements) * element_bytes
     moved = elements * element_bytes
-    granules = np.ceil(run_bytes / RUN_OVERHEAD_BYTES) + 1.0
-    return moved / run_bytes * granules * RUN_OVERHEAD_BYTES / (dram_bytes_per_s * DRAM_EFFICIENCY), moved
+    burst = model.constants.burst_bytes
+    spent = moved / run_bytes * (np.ceil(run_bytes / burst) + 1.0) * burst
+    return spent / (datapath.dram_bytes_per_s * model.constants.dram_efficiency), moved

@@ -9,7 +9,6 @@ from typing import NamedTuple
 
 from numba import njit
 
-from lib.cost.simulator_constants import ACCUMULATOR_BYTES, PACKED_IN_CHANNELS, TAPS_ON_ROWS_MOST_ROWS
 from lib.hardware.datapath import L2_DISABLED, L2_PRIVATE
 from lib.program.kernels import BATCH, GROUP, IN_C, KERNEL_H, KERNEL_W, OUT_C, OUT_H, OUT_W
 from lib.schedule.schedules import INPUT_STATIONARY, OUTPUT_STATIONARY
@@ -90,7 +89,7 @@ def array_cycles(dataflow, repeats, row_folds, m, n, k, rows, columns, overlap) 
 
 
 @njit(cache=True, error_model="numpy")
-def _one_pe(dataflow, pixels, taps, in_c, out_c, groups, few_channels, is_dot, array, overlap):
+def _one_pe(dataflow, pixels, taps, in_c, out_c, groups, few_channels, taps_on_rows, is_dot, array, overlap):
     """Best mapping of one PE's share: (cycles, repeats, row_folds, n, k)."""
     rows, columns = array.rows, array.columns
     k = taps * in_c
@@ -110,7 +109,7 @@ def _one_pe(dataflow, pixels, taps, in_c, out_c, groups, few_channels, is_dot, a
         if cycles < best:
             best = cycles
             chosen = (cycles, repeats, taps, packed * out_c, packed * k)
-    if in_c == 1 and rows <= TAPS_ON_ROWS_MOST_ROWS:
+    if in_c == 1 and taps_on_rows:
         row_folds = -(-taps // rows)
         cycles = array_cycles(dataflow, 1, row_folds, pixels, groups * out_c, taps, rows, columns, overlap)
         if cycles < best:
@@ -119,7 +118,7 @@ def _one_pe(dataflow, pixels, taps, in_c, out_c, groups, few_channels, is_dot, a
 
 
 @njit(cache=True, error_model="numpy")
-def matrix_work(tile, in_c_whole, base_dilation, is_dot, dataflow, array, datapath, overlap) -> MatrixWork:
+def matrix_work(tile, in_c_whole, base_dilation, is_dot, dataflow, array, datapath, constants, overlap) -> MatrixWork:
     """Cycles and traffic of the matrix op of a tile on the busiest PE.
 
     `tile`: int[8] extents of the canonical loops; `in_c_whole`: contracted channels of the whole kernel, which decide
@@ -130,7 +129,8 @@ def matrix_work(tile, in_c_whole, base_dilation, is_dot, dataflow, array, datapa
     """
     pixels = tile[BATCH] * tile[OUT_H] * tile[OUT_W]
     taps = (-(-tile[KERNEL_H] // base_dilation[0])) * (-(-tile[KERNEL_W] // base_dilation[1]))
-    few_channels = not is_dot and in_c_whole < PACKED_IN_CHANNELS
+    few_channels = not is_dot and in_c_whole < constants.packed_in_channels
+    taps_on_rows = array.rows <= constants.taps_on_rows_most_rows
     pes_x, pes_y = datapath.pes_x, datapath.pes_y
     best = MatrixWork(-1, 0, 0)
     for axis_x in range(3 if pes_x > 1 else 1):
@@ -142,7 +142,7 @@ def matrix_work(tile, in_c_whole, base_dilation, is_dot, dataflow, array, datapa
             out_c = -(-tile[OUT_C] // split_n)
             groups = -(-tile[GROUP] // split_g)
             cycles, repeats, row_folds, n, k = _one_pe(
-                dataflow, m, taps, tile[IN_C], out_c, groups, few_channels, is_dot, array, overlap
+                dataflow, m, taps, tile[IN_C], out_c, groups, few_channels, taps_on_rows, is_dot, array, overlap
             )  # fmt: skip
             if best.cycles < 0 or cycles < best.cycles:
                 best = _traffic(dataflow, cycles, repeats, row_folds, m, n, k, array, datapath.element_bytes)
@@ -169,7 +169,7 @@ def _traffic(dataflow, cycles, repeats, row_folds, m, n, k, array, element_bytes
 
 
 @njit(cache=True)
-def accumulates_on_pe(array) -> bool:
+def accumulates_on_pe(array, constants) -> bool:
     """Whether a chunk of `rows` pixels keeps its partial sums beside the array: long enough a stream to hide the latch
     of the next fold. Otherwise they go to the tile's buffer and back through the vector unit's load and store."""
-    return array.accumulator_bytes >= array.rows * array.columns * ACCUMULATOR_BYTES
+    return array.accumulator_bytes >= array.rows * array.columns * constants.accumulator_bytes

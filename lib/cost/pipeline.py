@@ -12,7 +12,6 @@ that cost the same. The sum takes one representative step of each combination an
 import numpy as np
 from numba import njit
 
-from lib.cost.simulator_constants import KERNEL_LAUNCH_S, STEP_CYCLES
 from lib.cost.tile_step import compute_step, load_step, output_step
 from lib.program.kernels import OUTPUT
 from lib.schedule.loops import LOOP_ORDERS
@@ -256,10 +255,10 @@ def price_row(model, k, whole_tile, dataflow, order, array, datapath, workspace,
     _add_store(store, 1.0, parts)
     seconds += store[0]
     parts[EXPOSED_S] += seconds
-    parts[LAUNCH_S] = KERNEL_LAUNCH_S
+    parts[LAUNCH_S] = model.constants.kernel_launch_s
     parts[STEPS] = steps
-    parts[OVERHEAD_S] = steps * STEP_CYCLES / datapath.clock_hz
-    return seconds + KERNEL_LAUNCH_S
+    parts[OVERHEAD_S] = steps * model.constants.step_cycles / datapath.clock_hz
+    return seconds + model.constants.kernel_launch_s
 
 
 @njit(cache=True)

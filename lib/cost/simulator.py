@@ -10,6 +10,7 @@ from numba import njit
 from lib.cost.cost_model import Costs, Reason
 from lib.cost.matrix_unit import usable_array
 from lib.cost.pipeline import BYTES, PART_NAMES, make_workspace, price_row
+from lib.cost.simulator_constants import SimulatorConstants
 from lib.cost.tile_step import step_model
 from lib.hardware.datapath import Datapath, on_chip_bytes
 from lib.program.kernels import Kernels
@@ -31,6 +32,9 @@ class Simulator:
     accepts = frozenset({"tile", "schedule", "hardware"})
     part_names = PART_NAMES
 
+    def __init__(self, constants: SimulatorConstants | None = None):
+        self.constants = constants or SimulatorConstants()
+
     def cost(self, kernels: Kernels, schedules: Schedules, datapath: Datapath, *, parts: bool = False) -> Costs:
         """Price every row, one after the other on one thread; the parts of a row without a cost are NaN.
 
@@ -43,8 +47,8 @@ class Simulator:
         reason = np.zeros(rows, dtype=np.uint8)
         all_parts = np.empty((rows, len(PART_NAMES)))
         _price(
-            step_model(kernels, datapath), schedules.kernel, schedules.tile, schedules.dataflow, schedules.loop_order,
-            datapath, value, reason, all_parts,
+            step_model(kernels, datapath, self.constants), schedules.kernel, schedules.tile, schedules.dataflow,
+            schedules.loop_order, datapath, value, reason, all_parts,
         )  # fmt: skip
         dram_bytes = all_parts[:, BYTES : BYTES + 3].copy()
         return Costs(value, reason, dram_bytes, None, all_parts if parts else None)

@@ -7,7 +7,7 @@ from numba import njit
 
 from lib.cost.dma import operand_transfer, whole_extents
 from lib.cost.matrix_unit import accumulates_on_pe, matrix_work
-from lib.cost.simulator_constants import ACCUMULATOR_BYTES, DMA_LATENCY_S, STEP_CYCLES
+from lib.cost.simulator_constants import SimulatorConstants
 from lib.cost.vector_plan import ARITHMETIC, BUFFERED, LOAD, STORE, VectorPlan, vector_plan
 from lib.cost.vector_unit import vector_cycles, vector_pipes
 from lib.hardware.datapath import Datapath, processing_elements, vector_lanes_of_core
@@ -35,9 +35,10 @@ class StepModel(NamedTuple):
     whole: np.ndarray
     """float64[d] full extents of the operands' dimensions."""
     vector: VectorPlan
+    constants: SimulatorConstants
 
 
-def step_model(kernels: Kernels, datapath: Datapath) -> StepModel:
+def step_model(kernels: Kernels, datapath: Datapath, constants: SimulatorConstants) -> StepModel:
     """Prepare kernels. Raises ValueError naming an op kind that the simulator does not know."""
     sublanes, lanes = datapath.register_sublanes, datapath.register_lanes
     vector = vector_plan(kernels, sublanes, lanes)
@@ -53,6 +54,7 @@ def step_model(kernels: Kernels, datapath: Datapath) -> StepModel:
         operands=operands,
         whole=whole_extents(operands, kernels.loops),
         vector=vector,
+        constants=constants,
     )
 
 
@@ -69,19 +71,20 @@ def compute_step(model, k, tile, complete, dataflow, array, datapath, pipes, out
     matrix_s = 0.0
     if model.matrix[k]:
         work = matrix_work(
-            tile, model.loops[k, IN_C], model.base_dilation[k], model.dot[k], dataflow, array, datapath, True
+            tile, model.loops[k, IN_C], model.base_dilation[k], model.dot[k], dataflow, array, datapath,
+            model.constants, True,
         )  # fmt: skip
         pes = processing_elements(datapath)
         matrix_s = work.cycles / datapath.clock_hz
         pipes[LOAD] += pes * work.elements_read * datapath.element_bytes / 4
         pipes[ARITHMETIC] += pes * work.elements_accumulated
-        if not accumulates_on_pe(array):
-            words = pes * work.elements_accumulated * (ACCUMULATOR_BYTES / 4)
+        if not accumulates_on_pe(array, model.constants):
+            words = pes * work.elements_accumulated * (model.constants.accumulator_bytes / 4)
             pipes[LOAD] += words
             pipes[STORE] += words
             pipes[BUFFERED] += 2 * words
-    vector_s = vector_cycles(pipes, datapath) / datapath.clock_hz
-    out[0] = max(matrix_s, vector_s) + STEP_CYCLES / datapath.clock_hz
+    vector_s = vector_cycles(pipes, datapath, model.constants) / datapath.clock_hz
+    out[0] = max(matrix_s, vector_s) + model.constants.step_cycles / datapath.clock_hz
     out[1] = matrix_s
     out[2] = vector_s
     out[3] = pipes[BUFFERED] / (vector_lanes_of_core(datapath) * datapath.clock_hz)
@@ -95,14 +98,11 @@ def load_step(model, k, changing, tile, datapath, out) -> None:
     out[:] = 0.0
     for row in range(operands.offset[k], operands.offset[k + 1] - 1):
         if changing < 0 or operands.node[row, LOOPS_WALKED] & changing:
-            seconds, moved = operand_transfer(
-                operands.node, operands.dimension, model.whole, row, tile, operands.weight[row],
-                datapath.dram_bytes_per_s,
-            )  # fmt: skip
+            seconds, moved = operand_transfer(model, row, tile, operands.weight[row], datapath)
             out[0] += seconds
             out[1 + operands.node[row, ROLE]] += moved
     if out[0] > 0:
-        out[0] += DMA_LATENCY_S
+        out[0] += model.constants.dma_latency_s
 
 
 @njit(cache=True, error_model="numpy")
@@ -113,10 +113,8 @@ def output_step(model, k, tile, complete, datapath, out) -> None:
     row = operands.offset[k + 1] - 1
     size = operands.weight[row]
     if not complete:
-        size = max(size, float(ACCUMULATOR_BYTES))
-    seconds, moved = operand_transfer(
-        operands.node, operands.dimension, model.whole, row, tile, size, datapath.dram_bytes_per_s
-    )  # fmt: skip
-    out[0] = seconds + DMA_LATENCY_S
+        size = max(size, model.constants.accumulator_bytes)
+    seconds, moved = operand_transfer(model, row, tile, size, datapath)
+    out[0] = seconds + model.constants.dma_latency_s
     out[1] = seconds
     out[2] = moved

@@ -1,6 +1,6 @@
 """The vector unit: arithmetic, loads, stores and cross-lane work of one tile.
 
-A bundle issues ALU_SLOTS arithmetic instructions, one load, one store and one to the cross-lane unit, each over all
+A bundle issues `alu_slots` arithmetic instructions, one load, one store and one to the cross-lane unit, each over all
 lanes; the four pipes work side by side, so the busiest one decides. A lane computes on 32 bits; buffers move 4 bytes
 a lane and cycle.
 """
@@ -8,7 +8,6 @@ a lane and cycle.
 import numpy as np
 from numba import njit
 
-from lib.cost.simulator_constants import ALU_SLOTS
 from lib.cost.vector_plan import ARITHMETIC, CROSS_LANE, LOAD, STORE
 from lib.hardware.datapath import vector_lanes_of_core
 from lib.schedule.node_table import DILATION, LOOP, MULTIPLE, STRIDE, WINDOW_LOOP, WINDOW_STRIDE
@@ -37,8 +36,8 @@ def vector_pipes(offset, dimensions, weight, dimension, k, tile, complete, pipes
 
 
 @njit(cache=True, error_model="numpy")
-def vector_cycles(pipes, datapath) -> float:
+def vector_cycles(pipes, datapath, constants) -> float:
     """Cycles of the busiest pipe. The cross-lane unit takes one sublane row of the registers a cycle."""
-    cycles = max(pipes[ARITHMETIC] / ALU_SLOTS, max(pipes[LOAD], pipes[STORE]))
+    cycles = max(pipes[ARITHMETIC] / constants.alu_slots, max(pipes[LOAD], pipes[STORE]))
     cycles = max(cycles, pipes[CROSS_LANE] * datapath.register_sublanes)
     return cycles / vector_lanes_of_core(datapath)

@@ -11,11 +11,11 @@ import numpy as np
 
 from lib.cost.dma import operand_transfer
 from lib.cost.matrix_unit import usable_array
-from lib.cost.simulator_constants import ACCUMULATOR_BYTES, DMA_LATENCY_S, KERNEL_LAUNCH_S
+from lib.cost.simulator_constants import SimulatorConstants
 from lib.cost.tile_step import compute_step, step_model
 from lib.hardware.datapath import Datapath
 from lib.program.kernels import OUTPUT, Kernels
-from lib.program.op_kinds import op_class_numbers, op_kind_table
+from lib.program.op_kinds import op_kind_table
 from lib.schedule.loops import loop_nest
 
 
@@ -24,7 +24,8 @@ class Walker:
 
     def __init__(self, kernels: Kernels, datapath: Datapath):
         self.kernels, self.datapath = kernels, datapath
-        self.model = step_model(kernels, datapath)
+        self.constants = SimulatorConstants()
+        self.model = step_model(kernels, datapath, self.constants)
         self.array = usable_array(datapath)
         self.compute_cost: dict = {}
         self.transfer_cost: dict = {}
@@ -42,18 +43,14 @@ class Walker:
         key = (operand, extents, element_bytes)
         if key not in self.transfer_cost:
             tile = np.array([*extents, 1], dtype=np.int64)
-            self.transfer_cost[key] = operand_transfer(
-                self.model.operands.node, self.model.operands.dimension, self.model.whole, operand, tile,
-                float(element_bytes), self.datapath.dram_bytes_per_s,
-            )  # fmt: skip
+            self.transfer_cost[key] = operand_transfer(self.model, operand, tile, float(element_bytes), self.datapath)
         return self.transfer_cost[key]
 
     def walk(self, k, tile, dataflow, order) -> tuple[float, np.ndarray]:
         """Seconds and DRAM bytes (inputs, weights, output) of kernel `k`."""
         kernels = self.kernels
-        classes = {name: cls for name, cls in op_kind_table()}
+        classes = dict(op_kind_table())
         hero = op_kind_table()[kernels.op_kind[kernels.hero[k]]][0]
-        assert len(op_class_numbers()) == len(classes)
         nest = [int(j) for j in loop_nest(order, kernels.loop_kind[k], classes[hero] in ("matrix", "window"))]
         extents = [int(e) for e in kernels.loops[k]]
         sizes = [int(t) for t in tile]
@@ -65,7 +62,7 @@ class Walker:
 
         # Every step: what it holds, what it must load, and in which state its output tile is before and after.
         steps = []
-        held = {o: None for o in operands}
+        held: dict = dict.fromkeys(operands)
         visits: dict = {}
         output_held = None
         for position in product(*(starts[j] for j in nest)):
@@ -94,20 +91,21 @@ class Walker:
                 moved[kernels.operand_role[o]] += count
             size = int(kernels.operand_element_bytes[output])
             if returns:
-                cost, count = self.transfer(output, now, max(size, ACCUMULATOR_BYTES))
+                cost, count = self.transfer(output, now, max(size, self.constants.accumulator_bytes))
                 seconds += cost
                 moved[OUTPUT] += count
-            loads.append(seconds + DMA_LATENCY_S if needed or returns else 0.0)
+            loads.append(seconds + self.constants.dma_latency_s if needed or returns else 0.0)
             computes.append(self.compute(k, now, complete, dataflow))
             leaves = number + 1 == len(steps) or steps[number + 1][2] != place
             if leaves:
-                cost, count = self.transfer(output, now, size if complete else max(size, ACCUMULATOR_BYTES))
-                stores.append(cost + DMA_LATENCY_S)
+                leaving_size = size if complete else max(size, self.constants.accumulator_bytes)
+                cost, count = self.transfer(output, now, leaving_size)
+                stores.append(cost + self.constants.dma_latency_s)
                 moved[OUTPUT] += count
             else:
                 stores.append(0.0)
 
-        time = KERNEL_LAUNCH_S + loads[0]
+        time = self.constants.kernel_launch_s + loads[0]
         for number in range(len(steps)):
             moving = loads[number + 1] if number + 1 < len(steps) else 0.0
             moving += stores[number - 1] if number > 0 else 0.0

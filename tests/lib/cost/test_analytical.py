@@ -27,9 +27,10 @@ def priced(row: KernelRow, tile, datapath) -> tuple[float, dict[str, float]]:
 
 def test_dot_bound_by_transfer():
     # Four steps over the contraction. A step loads 64 x 512 and 512 x 1000 elements of two bytes at 100 GB/s and
-    # streams 64 rows through ceil(512 / 128) x ceil(1000 / 128) = 32 passes of the array.
+    # streams 64 rows through ceil(512 / 128) x ceil(1000 / 128) = 32 passes of the array, 128 cycles each for their
+    # weights.
     load = (64 * 512 + 512 * 1000) * 2 / 100e9
-    compute = 32 * 64 / 1e9
+    compute = 32 * 128 / 1e9
     store = 64 * 1000 * 2 / 100e9
     value, parts = priced(dot(64, 1000, 2048), (64, 1, 1, 1000, 512, 1, 1, 1), toy())
     assert value == pytest.approx(load + 3 * load + compute + store + 4 * STEP_S)
@@ -44,7 +45,7 @@ def test_dot_bound_by_compute():
     load = (64 * 512 + 512 * 1000) * 2 / 1e12
     store = 64 * 1000 * 2 / 1e12
     value, _ = priced(dot(64, 1000, 2048), (64, 1, 1, 1000, 512, 1, 1, 1), toy(dram_bytes_per_s=1e12))
-    assert value == pytest.approx(load + 4 * 2.048e-6 + store + 4 * STEP_S)
+    assert value == pytest.approx(load + 4 * 4.096e-6 + store + 4 * STEP_S)
 
 
 def test_an_operand_moves_when_its_tile_changes():
@@ -61,7 +62,7 @@ def test_an_operand_moves_when_its_tile_changes():
 def test_partial_edge_tiles_count_in_full():
     parts = priced(dot(64, 1000, 2048), (64, 1, 1, 384, 2048, 1, 1, 1), toy())[1]
     assert parts["bytes_out"] == 64 * 3 * 384 * 2
-    assert parts["matrix_s"] == pytest.approx(3 * 16 * 3 * 64 / 1e9)
+    assert parts["matrix_s"] == pytest.approx(3 * 16 * 3 * 128 / 1e9)
 
 
 def test_an_epilogue_runs_once_an_output_tile():
@@ -94,11 +95,11 @@ def cycles(row: KernelRow, tile, rows=128, columns=128):
 
 
 def test_a_convolution_takes_a_pass_a_tap_and_rounds_channels_up():
-    assert cycles(convolution_relu(in_c=130), (1, 7, 7, 200, 130, 3, 3, 1)) == 9 * 2 * 2 * 49
+    assert cycles(convolution_relu(in_c=130), (1, 14, 14, 200, 130, 3, 3, 1)) == 9 * 2 * 2 * 196
 
 
 def test_taps_of_a_first_layer_share_rows():
-    assert cycles(convolution_relu(in_c=3, kernel=7), (1, 8, 8, 64, 3, 7, 7, 1)) == 2 * 64  # ceil(147 / 128)
+    assert cycles(convolution_relu(in_c=3, kernel=7), (1, 16, 16, 64, 3, 7, 7, 1)) == 2 * 256  # ceil(147 / 128)
 
 
 def test_depthwise_lies_block_diagonally():
@@ -106,15 +107,19 @@ def test_depthwise_lies_block_diagonally():
     assert cycles(depthwise(), (1, 14, 28, 1, 1, 3, 3, 192), rows=32) == 6 * 9 * 14 * 28
 
 
+def test_a_pass_lasts_as_long_as_the_next_weights_take():
+    assert cycles(dot(1, 256, 512), (1, 1, 1, 256, 512, 1, 1, 1)) == 4 * 2 * 128
+    assert cycles(dot(1, 256, 512), (1, 1, 1, 256, 512, 1, 1, 1), rows=64) == 8 * 2 * 64
+
+
 def test_batched_dots_do_not_share_the_array():
-    row = dot(16, 32, 64)
-    assert cycles(row, (16, 1, 1, 32, 64, 1, 1, 12)) == 12 * 16
+    assert cycles(dot(256, 32, 64), (256, 1, 1, 32, 64, 1, 1, 12)) == 12 * 256
 
 
 def test_zeros_between_inputs_take_no_pass():
     row = convolution_relu(in_c=128)
     row.base_dilation = (2, 2)
-    assert cycles(row, (1, 8, 8, 128, 128, 3, 3, 1)) == 4 * 64
+    assert cycles(row, (1, 16, 16, 128, 128, 3, 3, 1)) == 4 * 256
 
 
 def test_a_tile_that_does_not_fit_has_no_cost():

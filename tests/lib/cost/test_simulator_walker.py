@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from lib.cost.simulator import Simulator
-from tests.lib.cost.random_kernels import EDGE, ROOMY, TPU_V3, random_kernels, random_rows
+from tests.lib.cost.random_kernels import EDGE, ROOMY, random_kernels, random_rows
 from tests.reference.walker import Walker
 
 
@@ -35,15 +35,3 @@ def test_closed_form_equals_walk_on_small_arrays():
 @pytest.mark.slow
 def test_closed_form_equals_walk_on_ten_thousand_rows():
     assert_equal_to_walk(10_000, 600, ROOMY, seed=3)
-
-
-def test_a_tile_that_does_not_fit_has_no_cost():
-    kernels = random_kernels(np.random.default_rng(4), 9)
-    schedules = random_rows(np.random.default_rng(4), kernels, 1)
-    costs = Simulator().cost(kernels, schedules, TPU_V3._replace(global_buffer_bytes=1024), parts=True)
-    assert (np.isnan(costs.value) == (costs.reason == 1)).all()
-    assert (costs.reason == 1).all()
-    none = Simulator().cost(
-        kernels, schedules, TPU_V3._replace(global_buffer_bytes=0, l1_input_bytes=0, l1_weight_bytes=0, l1_output_bytes=0)
-    )
-    assert (none.reason == 2 + 1).all()

@@ -1,0 +1,120 @@
+"""Cycles of systolic arrays, against SCALE-Sim's results and by hand."""
+
+import numpy as np
+import pytest
+
+from lib.cost.matrix_unit import accumulates_on_pe, array_cycles, matrix_work, usable_array
+from lib.cost.simulator_constants import SimulatorConstants
+from lib.schedule.schedules import INPUT_STATIONARY, OUTPUT_STATIONARY, WEIGHT_STATIONARY
+from tests.lib.cost.random_kernels import EDGE, TPU_V3
+
+CONSTANTS = SimulatorConstants()
+ONE_PE = TPU_V3._replace(pes_x=1)
+
+# SCALE-Sim 3.0.0, CALC mode, compute cycles: m output pixels, n output channels, k = filter window x input channels.
+SCALE_SIM = [
+    # name, m, n, k, size of the square array, weight-stationary, output-stationary
+    ("conv1 7x7 s2 3->64", 12544, 64, 147, 32, 126379, 163855),
+    ("conv1 7x7 s2 3->64", 12544, 64, 147, 128, 25851, 39297),
+    ("1x1 64->64 @56", 3136, 64, 64, 32, 12919, 24695),
+    ("3x3 64->64 @56", 3136, 64, 576, 128, 17589, 20749),
+    ("3x3 128->128 @28", 784, 128, 1152, 128, 10493, 9841),
+    ("1x1 1024->256 @14", 196, 256, 1024, 128, 9247, 5111),
+    ("3x3 512->512 @7", 49, 512, 4608, 32, 329471, 149439),
+    ("1x1 512->2048 @7", 49, 2048, 512, 128, 27583, 12255),
+    ("GEMM 1x1000x2048", 1, 1000, 2048, 128, 49023, 18415),
+    ("GEMM 100x200x300", 100, 200, 300, 32, 13579, 10135),
+    ("GEMM 1024^3", 1024, 1024, 1024, 32, 1144831, 1112063),
+]
+
+
+@pytest.mark.parametrize(("name", "m", "n", "k", "size", "weight", "output"), SCALE_SIM)
+def test_without_overlap_cycles_equal_scale_sim(name, m, n, k, size, weight, output):
+    folds = -(-k // size)
+    assert array_cycles(WEIGHT_STATIONARY, 1, folds, m, n, k, size, size, False) == weight
+    assert array_cycles(OUTPUT_STATIONARY, 1, folds, m, n, k, size, size, False) == output
+
+
+@pytest.mark.parametrize(("name", "m", "n", "k", "size", "weight", "output"), SCALE_SIM)
+def test_with_overlap_cycles_lie_between_the_ideal_and_scale_sim(name, m, n, k, size, weight, output):
+    folds = -(-k // size)
+    ideal = m * n * k / size**2
+    assert ideal <= array_cycles(WEIGHT_STATIONARY, 1, folds, m, n, k, size, size, True) <= weight
+    assert ideal <= array_cycles(OUTPUT_STATIONARY, 1, folds, m, n, k, size, size, True) <= output
+
+
+def test_input_stationary_swaps_pixels_and_channels():
+    # SCALE-Sim's only input-stationary point: 128^3 on 32 x 32, as weight-stationary.
+    assert array_cycles(INPUT_STATIONARY, 1, 4, 128, 128, 128, 32, 32, False) == 3551
+    swapped = array_cycles(WEIGHT_STATIONARY, 1, 3, 70, 500, 90, 32, 16, True)
+    assert array_cycles(INPUT_STATIONARY, 1, 3, 500, 70, 90, 32, 16, True) == swapped
+
+
+def cycles(tile, in_c, *, datapath=ONE_PE, dot=False, dataflow=WEIGHT_STATIONARY, dilation=(1, 1)):
+    tile = np.array([*tile, 1], dtype=np.int64)
+    dilation = np.array(dilation, dtype=np.uint8)
+    return matrix_work(tile, in_c, dilation, dot, dataflow, usable_array(datapath), datapath, CONSTANTS, True)
+
+
+def test_convolution_takes_a_pass_a_tap():
+    # 4 * 28 * 28 pixels; 9 taps x 1 fold of 128 input channels x 2 folds of 256 output channels; fill and drain 253.
+    assert cycles((4, 28, 28, 256, 128, 3, 3, 1), 128).cycles == 9 * 2 * 4 * 28 * 28 + 253
+
+
+def test_few_input_channels_share_the_rows():
+    # 7 x 7 x 3 = 147 rows in 2 folds instead of 49 passes.
+    assert cycles((1, 112, 112, 64, 3, 7, 7, 1), 3).cycles == 2 * 112 * 112 + 253
+    assert cycles((1, 112, 112, 64, 16, 7, 7, 1), 16).cycles == 49 * 112 * 112 + 253
+
+
+def test_depthwise_is_block_diagonal_on_a_large_array():
+    # 192 channels are 2 diagonals of 128; 9 passes each; 4 * 28 * 28 pixels.
+    assert cycles((4, 28, 28, 1, 1, 3, 3, 192), 1).cycles == 2 * 9 * 4 * 28 * 28 + 253
+
+
+def test_depthwise_puts_taps_on_rows_of_a_small_array():
+    # 9 taps on 32 rows, 192 channels on 6 folds of 32 columns; fill and drain 61.
+    one = EDGE._replace(pes_x=1, pes_y=1)
+    assert cycles((4, 28, 28, 1, 1, 3, 3, 192), 1, datapath=one).cycles == 6 * 4 * 28 * 28 + 61
+
+
+def test_groups_of_a_dot_lie_apart():
+    # 12 heads, 384 rows, 64 x 384: one fold of rows, three of columns each.
+    assert cycles((384, 1, 1, 384, 64, 1, 1, 12), 64, dot=True).cycles == 12 * 3 * 384 + 253
+
+
+def test_short_streams_wait_for_the_latch():
+    # 8 rows stream through in less than the 128 cycles that latching the next fold takes; 16 x 8 folds.
+    assert cycles((8, 1, 1, 1024, 2048, 1, 1, 1), 2048, dot=True).cycles == 16 * 8 * 128 + 253
+
+
+def test_zeros_of_a_transposed_convolution_are_skipped():
+    # 4 x 4 taps at dilation 2: each output pixel sees 2 x 2 of them.
+    dense = cycles((1, 16, 16, 64, 64, 2, 2, 1), 64).cycles
+    assert cycles((1, 16, 16, 64, 64, 4, 4, 1), 64, dilation=(2, 2)).cycles == dense
+
+
+def test_pes_split_what_there_is_most_of():
+    two = TPU_V3
+    # One pixel block of 128 rows latches anyway: the split of the output channels halves the folds.
+    assert cycles((64, 1, 1, 1024, 128, 1, 1, 1), 128, datapath=two, dot=True).cycles == 4 * 128 + 253
+    # Plenty of pixels, one fold of channels: the pixels are split.
+    assert cycles((1, 100, 100, 128, 128, 1, 1, 1), 128, datapath=two).cycles == 5000 + 253
+
+
+def test_weights_that_do_not_fit_in_l1_shrink_the_array():
+    # 8 KiB hold 2 x 16 columns x 128 rows of bfloat16: an eighth of the columns.
+    small = TPU_V3._replace(l1_input_bytes=2048, l1_weight_bytes=4096, l1_output_bytes=2048)
+    assert usable_array(small)[:2] == (128, 16)
+    assert usable_array(TPU_V3)[:2] == (128, 128)
+    assert usable_array(TPU_V3._replace(l1_shared=False, l1_weight_bytes=65536))[:2] == (128, 128)
+    assert usable_array(TPU_V3._replace(l1_shared=False))[:2] == (128, 64)
+
+
+def test_partial_sums_stay_beside_the_array_where_l1_has_room():
+    # 32 x 32: weights take 4 of 8 KiB, 32 rows of 32 float32 sums the other 4.
+    assert accumulates_on_pe(usable_array(EDGE), CONSTANTS)
+    assert not accumulates_on_pe(usable_array(EDGE._replace(l1_output_bytes=1024)), CONSTANTS)
+    assert not accumulates_on_pe(usable_array(TPU_V3), CONSTANTS)
+    with_l2 = TPU_V3._replace(l2_kind=2, l2_output_multiplier=8)
+    assert accumulates_on_pe(usable_array(with_l2), CONSTANTS)
