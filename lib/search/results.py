@@ -59,10 +59,10 @@ def trials_table(trials: list[Trial], space: Space, evaluator: Evaluator) -> pd.
 
 
 def kernels_table(evaluator: Evaluator, best: Best | None) -> pd.DataFrame:
-    """Seconds of chip time that each kernel costs a query, on the baseline and on the best design.
+    """Seconds of chip time a query for one execution of each kernel, on the baseline and on the best design.
 
-    Rows are the kernels at the baseline's batch; `best_s` is that of the same occurrences at the batch of the best
-    design. A column sums to one over the queries per second of its workload.
+    Rows are the kernels at the baseline's batch; `best_s` is the mean of the same occurrences at the batch of the best
+    design. Executions x seconds sum to one over the queries per second of the workload.
     """
     parts = []
     for id, kernels_of in evaluator.workloads.items():
@@ -81,7 +81,10 @@ def kernels_table(evaluator: Evaluator, best: Best | None) -> pd.DataFrame:
                     "kernel_class": np.array(KERNEL_CLASSES, dtype=object)[work.kernels.kernel_class],
                     "executions": work.executions.astype(np.int32),
                 }
-                | {name: np.bincount(work.occurrence, values, minlength=count) for name, values in seconds.items()}
+                | {
+                    name: np.bincount(work.occurrence, values, minlength=count) / work.executions
+                    for name, values in seconds.items()
+                }
             )
         )
     return pd.concat(parts, ignore_index=True)
