@@ -8,6 +8,9 @@ from lib.frontends.hlo_module import program_of
 from lib.program.batch import TRACE_BATCHES, affine_program
 from lib.program.program import Program
 
+LONGEST_REASON = 300
+"""Characters of TensorFlow's message that an error repeats; some list every variable of the model."""
+
 
 def trace_function(
     function: Callable, signature: Sequence[Any], weights: Callable[[], Sequence[Any]] | None, workload: str, scope: str
@@ -57,7 +60,7 @@ def _hlo_module(function: Callable, signature: Sequence[Any], weights, workload:
     try:
         serialized = compiled.experimental_get_compiler_ir(*fixed)(stage="hlo_serialized")
     except Exception as error:
-        reason = (str(error).strip().splitlines() or [repr(error)])[0]
+        reason = (str(error).strip().splitlines() or [repr(error)])[0][:LONGEST_REASON]
         raise FrontendError(
             f"workload '{workload}': TensorFlow could not compile the model with XLA: {reason}"
         ) from error

@@ -52,12 +52,20 @@ def fold_constant(graph: Graph, instruction: Instruction) -> Instruction | None:
         return instruction.replace(opcode="broadcast", operands=(scalar,), value=None)
     if instruction.opcode == "broadcast" and not graph[instruction.operands[0]].dimensions:
         return None
-    value = folded_value(instruction, [graph[operand] for operand in instruction.operands])
+    value = folded_value(instruction, [_expanded(graph, graph[operand]) for operand in instruction.operands])
     if value is None:
         return None
     return Instruction(
         instruction.name, "constant", instruction.dtype, instruction.dimensions, instruction.layout, value=value
     )
+
+
+def _expanded(graph: Graph, instruction: Instruction) -> Instruction:
+    """A small broadcast of known values as the constant that it is; else the instruction itself."""
+    if instruction.opcode != "broadcast":
+        return instruction
+    value = folded_value(instruction, [graph[instruction.operands[0]]])
+    return instruction if value is None else instruction.replace(value=value)
 
 
 def fold_large_constant(graph: Graph, instruction: Instruction) -> Instruction | None:

@@ -42,7 +42,7 @@ def test_integer_values_follow_the_batch_and_float_values_that_change_are_droppe
 
 def test_fixed_batch_is_refused_in_words():
     assert dense(2).with_batch(2) == dense(2)
-    with pytest.raises(BatchError, match="fixed batch 2.*batch 8"):
+    with pytest.raises(BatchError, match=r"fixed batch 2.*batch 8"):
         dense(2).with_batch(8)
 
 
