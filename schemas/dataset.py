@@ -59,11 +59,13 @@ class NamedSplit(StudyModel):
 
 
 def _split_kind(written: Any) -> str:
-    keys = set(written) if isinstance(written, dict) else set(type(written).model_fields) if written else set()
-    names = isinstance(written, dict) and any(
-        isinstance(written.get(key), (list, str)) for key in ("validation", "test")
-    )
-    return "named" if "by" not in keys and ("train" in keys or names) else "family"
+    """The kind of split that is meant: names are lists, shares are numbers."""
+    if isinstance(written, NamedSplit):
+        return "named"
+    if not isinstance(written, dict) or "by" in written:
+        return "family"
+    names = any(isinstance(written.get(part), list) for part in ("validation", "test"))
+    return "named" if names or "train" in written else "family"
 
 
 Split = Annotated[

@@ -38,6 +38,8 @@ class StudyModel(StrictModel):
 
 
 def _checked_id(written: str) -> str:
+    if written == "all":
+        raise not_allowed("an id other than all, which means every entry")
     if not re.fullmatch(ID_PATTERN, written):
         raise not_allowed("an id of lower-case letters, digits and hyphens that starts with a letter")
     return written

@@ -24,7 +24,8 @@ _REFERENCES = {
     "searches": {"workloads": "workloads", "baseline": "hardware"},
 }
 """By section: key that holds an id, a list of ids or `all`, to the section that the ids are of."""
-_ALL_BY_DEFAULT = {("datasets", "workloads"), ("datasets", "hardware"), ("models", "hardware")}
+_SELECTIONS = {("datasets", "workloads"), ("datasets", "hardware"), ("models", "hardware"), ("searches", "workloads")}
+"""Keys where `all` is allowed, and meant if nothing is written."""
 
 
 def id_problems(data: Mapping[str, Any]) -> Iterator[Problem]:
@@ -32,9 +33,12 @@ def id_problems(data: Mapping[str, Any]) -> Iterator[Problem]:
     for section, keys in _REFERENCES.items():
         for id, entry in _entries(data, section):
             for key, target in keys.items():
-                default = "all" if (section, key) in _ALL_BY_DEFAULT else None
-                written = default if entry.get(key) is None else entry[key]
-                yield from _unknown_ids((section, id, key), written, data, target)
+                written = entry.get(key)
+                if (section, key) in _SELECTIONS and written in (None, "all"):
+                    if _is_empty(data, target):
+                        yield Problem((section, id, key), f"the study has no {target}")
+                else:
+                    yield from _unknown_ids((section, id, key), written, data, target)
     for id, entry in _entries(data, "hardware"):
         base = entry.get("base")
         others = [*HARDWARE_PRESETS, *(other for other in data["hardware"] if other != id)]
@@ -50,13 +54,13 @@ def _entries(data: Mapping[str, Any], section: str) -> Iterator[tuple[str, Mappi
                 yield id, entry or {}
 
 
+def _is_empty(data: Mapping[str, Any], section: str) -> bool:
+    return data.get(section) is None or data[section] == {}
+
+
 def _unknown_ids(path: Path, written: Any, data: Mapping[str, Any], target: str) -> Iterator[Problem]:
     entries = data.get(target) or {}
     if not isinstance(entries, Mapping):
-        return
-    if written == "all":
-        if not entries:
-            yield Problem(path, f"the study has no {target}")
         return
     places = [(path, written)] if isinstance(written, str) else []
     if isinstance(written, list):

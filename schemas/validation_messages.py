@@ -35,8 +35,10 @@ def problems_of(error: ValidationError, model: type[BaseModel]) -> list[Problem]
 
 
 def _problems(details: ErrorDetails, model: type[BaseModel]) -> Iterator[Problem]:
-    path, annotations = _walk(details["loc"], model)
-    kind = details["type"]
+    kind, location = details["type"], details["loc"]
+    if location and location[-1] == "[key]" and kind != "extra_forbidden":  # pydantic's mark: the key itself is wrong
+        location = location[:-1]
+    path, annotations = _walk(location, model)
     if kind == "inconsistent":
         for inner in details["ctx"]["problems"]:
             yield Problem((*path, *inner.path), inner.text, inner.line)
@@ -72,13 +74,11 @@ def _description(parent: type[BaseModel] | None, key: str) -> str:
 
 
 def _walk(location: tuple[int | str, ...], model: type[BaseModel]) -> tuple[Path, list[Any]]:
-    """The study's path of a pydantic location, which also names union tags and marks keys, and the
+    """The study's path of a pydantic location, which also names union tags, and the
     annotations along it: one more than the path has parts."""
     path: list[int | str] = []
     annotations: list[Any] = [model]
     for part in location:
-        if part == "[key]":
-            continue
         arm = _tagged_arm(annotations[-1], part)
         if arm is not None:
             annotations[-1] = arm

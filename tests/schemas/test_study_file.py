@@ -1,10 +1,15 @@
 """Broken studies: every kind of error in words, with line, key, value, what is allowed, and the nearest name."""
 
+from copy import deepcopy
 from pathlib import Path
+from random import Random
+from typing import Any
 
 import pytest
+import yaml
 
 from schemas.study_file import StudyError, load_study
+from schemas.yaml_source import read_yaml
 from tests.schemas.study_examples import SOUND, messages_of, study_of
 
 EVERYTHING_WRONG = """\
@@ -111,6 +116,21 @@ def replaced(old: str, new: str) -> str:
             "study.yaml:4: workloads.VGG_16: got 'VGG_16'; allowed: an id of lower-case letters, digits "
             "and hyphens that starts with a letter",
             id="id",
+        ),
+        pytest.param(
+            replaced("  vgg:", "  all:"),
+            "study.yaml:4: workloads.all: got 'all'; allowed: an id other than all, which means every entry",
+            id="id all",
+        ),
+        pytest.param(
+            replaced("task: tile, dataset: default", "task: tile, dataset: all"),
+            "study.yaml:11: models.ranker.dataset: got 'all'; allowed: default",
+            id="all where one is meant",
+        ),
+        pytest.param(
+            replaced("workloads: all", "split: 0.3"),
+            "study.yaml:9: datasets.default.split: got 0.3; allowed: a mapping with the keys by, test, validation",
+            id="split that is no mapping",
         ),
         pytest.param(
             replaced("keras: VGG16", "keras: vgg16"),
@@ -359,6 +379,59 @@ def test_paths_are_shown_from_the_working_directory(tmp_path: Path, monkeypatch:
     monkeypatch.chdir(tmp_path)
     with pytest.raises(StudyError, match=r"^study\.yaml:1: seed: got 'x'; allowed: a whole number$"):
         load_study(tmp_path / "study.yaml")
+
+
+ODD = [
+    None,
+    0,
+    -1,
+    1.5,
+    "",
+    "all",
+    "x",
+    True,
+    [],
+    {},
+    [None],
+    [["a"]],
+    [{}],
+    {"a": None},
+    float("nan"),
+    10**30,
+    "1 GHz",
+]
+
+
+def places_of(value: Any, path: tuple = ()) -> list[tuple]:
+    children = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    return [path, *(place for key, child in children for place in places_of(child, (*path, key)))]
+
+
+def test_whatever_is_wrong_is_said_in_words(tmp_path: Path):
+    """200 studies with up to three values replaced, renamed or removed: each loads or is refused in our words."""
+    random = Random(1)
+    refusals = []
+    for _ in range(200):
+        data = read_yaml(SOUND).data
+        for _ in range(random.randint(1, 3)):
+            *above, key = random.choice(places_of(data)[1:])
+            parent = data
+            for step in above:
+                parent = parent[step]
+            change = random.choice(["replace", "replace", "remove", "rename"])
+            value = parent.pop(key) if change != "replace" else None
+            if change == "replace":
+                parent[key] = deepcopy(random.choice(ODD))
+            elif change == "rename" and isinstance(parent, dict):
+                parent[random.choice(["weird", "base", "batch", "[key]", "family", "named", "hardware"])] = value
+        (tmp_path / "study.yaml").write_text(yaml.safe_dump(data))
+        try:
+            load_study(tmp_path / "study.yaml")
+        except StudyError as error:
+            refusals.append(str(error))
+    assert len(refusals) > 100
+    for jargon in ("pydantic", "Input should", "Value error"):
+        assert not any(jargon in refusal for refusal in refusals)
 
 
 def test_overrides(tmp_path: Path):
