@@ -55,9 +55,9 @@ PART_NAMES = (
 load and the last store, which nothing hides; number of tile steps; bytes moved by role."""
 COMPUTE, TRANSFER, MATRIX, VECTOR, EXPOSED, STEPS, BYTES = range(7)
 
-STEP_CYCLES = 128.0
-"""Cycles of loop control and of starting transfers that a compiler counts for each tile step: a round number near
-what a short loop body of scalar instructions takes."""
+STEP_CYCLES = 190.0
+"""Cycles of loop control and of starting transfers that a compiler counts for each tile step: 0.2 us at TPU-v3's
+clock, as public tile timings show (TpuGraphs: a step costs that much whatever it holds)."""
 
 FEW_CHANNELS = 16
 """The compiler lets the filter taps of a convolution with fewer input channels than this share the array's rows (as
@@ -72,9 +72,10 @@ _NESTED_AS_CONVOLUTION = [
 
 @njit(cache=True, error_model="numpy", inline="always")
 def matrix_cycles(tile, kernel_class, in_c_whole, dilation_h, dilation_w, rows, columns) -> float:
-    """Cycles of one systolic array for the matrix op of a tile (int[8] or more), weights already in place.
+    """Cycles of one systolic array for the matrix op of a tile (int[8] or more).
 
-    One pixel (a vector of `rows` contracted elements) enters a cycle. Input and output channels are rounded up to
+    One pixel (a vector of `rows` contracted elements) enters a cycle, and a pass takes at least the `rows` cycles in
+    which the weights of the next one come in. Input and output channels are rounded up to
     the array. Each filter tap is a pass of its own; where the kernel's whole `in_c_whole` is small, taps share the
     rows. Taps that only meet the zeros of a base dilation are skipped. Groups of a convolution lie block-diagonally
     on the array, as many as fit, so a depthwise one takes ceil(channels / min(rows, columns)) passes a tap.
@@ -90,7 +91,8 @@ def matrix_cycles(tile, kernel_class, in_c_whole, dilation_h, dilation_w, rows, 
     else:
         row_passes = taps * np.ceil(tile[IN_C] / rows)
     passes = np.ceil(tile[GROUP] / packed) * row_passes * np.ceil(tile[OUT_C] / columns)
-    return passes * tile[BATCH] * tile[OUT_H] * tile[OUT_W]
+    pixels = tile[BATCH] * tile[OUT_H] * tile[OUT_W]
+    return passes * max(float(pixels), float(rows))
 
 
 class Problem(NamedTuple):

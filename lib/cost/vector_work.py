@@ -68,7 +68,7 @@ def _group(loop_kind, base_dilation, op_offset, op_stride, op_elements, cost, sw
     node = np.zeros((len(cost), 5), dtype=np.int64)
     cycles = np.zeros(len(cost))
     dimension = np.empty((len(cost) * 8, 6), dtype=np.int64)
-    used = dimensions = np.int64(0)
+    used = dimensions = 0
     for k in range(count):
         for op in range(op_offset[k], op_offset[k + 1]):
             if cost[op] == 0.0:

@@ -56,7 +56,7 @@ def tile_elements(stride, loop_kind, base_dilation, tile, whole) -> int:
 def iterations(stride, tile) -> int:
     """Points of the iteration space that an op is evaluated at within a tile: the product of the tile's
     extents over the loops that the op runs over."""
-    count = np.int64(1)
+    count = 1
     for slot in range(8):
         if stride[slot] > 0:
             count *= tile[slot]
