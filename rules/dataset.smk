@@ -25,6 +25,6 @@ rule dataset:
         spec=shard_spec,
         code=code("dataset"),
     message:
-        "Labelling {wildcards.task} rows of {wildcards.workload} on {wildcards.hardware}"
+        "Labelling {wildcards.task} rows of {wildcards.workload} on {wildcards.hardware} for {wildcards.dataset}"
     script:
         "../workflow/scripts/dataset.py"

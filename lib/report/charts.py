@@ -28,8 +28,8 @@ def _figure(title: str, x: str, y: str, height: int = 380) -> go.Figure:
         title={"text": title, "x": 0, "xanchor": "left", "font": {"size": 15}},
         template="plotly_white",
         height=height,
-        margin={"l": 70, "r": 20, "t": 50, "b": 60},
-        legend={"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 1, "xanchor": "right"},
+        margin={"l": 70, "r": 20, "t": 84, "b": 60},
+        legend={"orientation": "h", "y": 1.01, "yanchor": "bottom", "x": 0, "xanchor": "left"},
         font={"family": "system-ui, sans-serif", "size": 13},
         xaxis_title=x,
         yaxis_title=y,
@@ -124,7 +124,8 @@ def pareto_front(trials: pd.DataFrame, title: str) -> go.Figure:
     ):
         rows = priced[priced["pareto"] == on_front].sort_values("tdp_ratio")
         figure.add_scatter(
-            x=rows["tdp_ratio"], y=rows["speed_ratio"], mode="markers", name=name, marker={"size": size, "color": shade},
+            x=rows["tdp_ratio"], y=rows["speed_ratio"], mode="markers", name=name,
+            marker={"size": size, "color": shade},
             customdata=np.stack([rows["trial"], rows["area_ratio"], rows["perf_per_tdp_gain"]], axis=-1),
             hovertemplate="trial %{customdata[0]}: %{y:.3g} x speed at %{x:.3g} x TDP, %{customdata[1]:.3g} x area, "
             "Perf/TDP %{customdata[2]:.3g} x<extra></extra>",
@@ -145,7 +146,7 @@ def pareto_front(trials: pd.DataFrame, title: str) -> go.Figure:
 
 
 def kernels_side_by_side(table: pd.DataFrame, title: str, baseline: str, most: int = 20) -> go.Figure:
-    """Time a query by kernel for baseline and best design. `table`: label, baseline_s, best_s (per query), heaviest first."""
+    """Time a query by kernel of two designs. `table`: label, baseline_s, best_s (of a query), heaviest first."""
     rows = table.head(most).iloc[::-1]
     figure = _figure(title, "time per query, us", "", height=140 + 26 * len(rows))
     for column, name in (("best_s", "best"), ("baseline_s", "baseline")):

@@ -13,7 +13,7 @@ from plotly.offline import get_plotlyjs
 from lib.report.tables import Table
 
 TEMPLATE = "page.html.jinja"
-NUMBER = re.compile(r"^[–-]?$|^[-+]?[\d,.]+(e[-+]?\d+)?( ?[x%s]| MiB)?( \[.*\])?$")
+NUMBER = re.compile(r"^-?$|^[-+]?[\d,.]+(e[-+]?\d+)?( ?[x%s]| MiB)?( \[.*\])?$")
 
 
 @dataclass(frozen=True)

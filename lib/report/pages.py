@@ -26,8 +26,16 @@ def build_report(data: ReportData) -> tuple[str, Summary]:
     ]
     title = "Tilewright report"
     subtitle = (
-        f"{len(data.spec['workloads'])} programs · {len(data.spec['hardware'])} hardware variants · "
-        f"{len(data.models)} models · {len(data.searches)} searches · labels: simulated"
+        " · ".join(
+            f"{len(entries)} {noun if len(entries) == 1 else plural}"
+            for entries, noun, plural in (
+                (data.spec["workloads"], "program", "programs"),
+                (data.spec["hardware"], "hardware variant", "hardware variants"),
+                (data.models, "model", "models"),
+                (data.searches, "search", "searches"),
+            )
+        )
+        + " · runtimes: simulated"
     )
     return render(title, subtitle, [page for page in pages if page.parts]), summary
 
@@ -77,7 +85,7 @@ def _search_cards(search: str, by_name: dict[str, HeadlineFigure]) -> list[Card]
     gain = by_name.get(f"search.{search}.perf_per_tdp_gain")
     trials = by_name[f"search.{search}.trials"].value
     if gain is None:
-        return [Card(f"{search}: Perf/TDP gain", "–", f"none of {trials:.0f} trials met the limits")]
+        return [Card(f"{search}: Perf/TDP gain", "-", f"none of {trials:.0f} trials met the limits")]
     ratios = [by_name[f"search.{search}.{name}_ratio"].value for name in ("tdp", "area")]
     detail = f"{trials:.0f} trials; {tables.number(ratios[0])} x TDP, {tables.number(ratios[1])} x area of the baseline"
     return [Card(f"{search}: Perf/TDP gain", f"{tables.number(gain.value)} x", detail)]
@@ -162,7 +170,8 @@ def training_page(data: ReportData) -> Page:
         histories = {f"seed {seed['model.json'].seed}": seed["history.parquet"] for seed in seeds}
         page.chart(
             charts.training_curve(histories, metric, f"{model}: {metric} on the validation programs"),
-            f"The weights of the best validation are kept: step {', '.join(str(s['model.json'].best_step) for s in seeds)}.",
+            "The weights of the best validation are kept: step "
+            + ", ".join(str(seed["model.json"].best_step) for seed in seeds),
         )
     return page
 
@@ -180,6 +189,6 @@ def study_page(data: ReportData) -> Page:
     page.heading("What is not there yet")
     page.text(
         "Measured runtimes (XLA, IREE, recorded TPU files); autotuners; the schedule mapper, residency in the global "
-        "buffer and softmax variants of the search; `while` loops, gather, scatter and sort. The documentation says more."
+        "buffer and softmax variants of the search; `while` loops, gather, scatter and sort."
     )
     return page

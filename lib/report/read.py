@@ -5,7 +5,7 @@ from typing import Any
 
 import pandas as pd
 
-from lib.program.program_table import program_from_contents
+from lib.program.program_table import program_from_arrays
 from lib.program.work import program_work
 from lib.report.report_data import ReportData
 from schemas.artifact import Artifact
@@ -51,7 +51,7 @@ def _grouped(kind: type[Artifact], manifests: list[str]) -> dict[str, list[Any]]
 
 def _program_row(workloads: dict[str, Any], path: Path) -> dict[str, Any]:
     workload = workloads[path.parent.name]
-    program = program_from_contents(ProgramArtifact.read(path)).with_batch(workload["batch"])
+    program = program_from_arrays(ProgramArtifact.read(path)["program.npz"]).with_batch(workload["batch"])
     work = program_work(program)
     return {
         "workload": workload["id"],

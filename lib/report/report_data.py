@@ -42,5 +42,5 @@ def spec_of(manifest: Manifest) -> dict[str, Any]:
     return manifest.spec
 
 
-BASELINES = ("analytical", "calibrated-analytical", "default", "random")
+BASELINES = ("analytical", "calibrated-analytical", "log-calibrated-analytical", "default", "random")
 """Names in the evaluation's tables that are no model of the study."""

@@ -23,9 +23,9 @@ def search_page(name: str, islands: list[Artifact]) -> Page:
     page.text(
         f"{len(trials)} trials by {spec['optimiser']} over {designs.space_size:.3g} designs for "
         f"{', '.join(spec['workloads'])}: {', '.join(f'{count} {state}' for state, count in states.items())}. "
-        f"Limits: TDP at most {spec['limits']['tdp_ratio']:g} and area at most {spec['limits']['area_ratio']:g} times "
+        f"Limits: TDP at most {spec['limits']['tdp_ratio']:g} and area {spec['limits']['area_ratio']:g} times "
         f"the baseline's ({spec['baseline']['id']}). Each kernel runs with its best tile under the simulator, for the "
-        "baseline and for every design alike; scheduling beyond tiles and residency between kernels are not searched yet."
+        "baseline and for every design alike; schedules beyond tiles and residency are not searched yet."
     )
     page.chart(charts.search_progress(trials, "Perf/TDP by trial"), NOTE)
     page.chart(charts.pareto_front(trials, "Speed against power"), NOTE)
@@ -81,9 +81,8 @@ def _design_table(baseline: DesignSummary, best: DesignSummary, model: str) -> t
         ["TDP, W", tables.number(totals(baseline.power_w[model])), tables.number(totals(best.power_w[model]))],
     ]
     for power_model in best.perf_per_tdp_gain:
-        rows.append(
-            [f"Perf/TDP gain, power model {power_model}", "1", tables.number(best.perf_per_tdp_gain[power_model])]
-        )
+        gain = tables.number(best.perf_per_tdp_gain[power_model])
+        rows.append([f"Perf/TDP gain, power model {power_model}", "1", gain])
     for workload in best.queries_per_s:
         rows.append(
             [
@@ -100,11 +99,11 @@ def _design_table(baseline: DesignSummary, best: DesignSummary, model: str) -> t
             ]
         )
     for key in best.hardware:
-        rows.append([key, str(baseline.hardware.get(key, "–")), str(best.hardware[key])])
+        rows.append([key, str(baseline.hardware.get(key, "-")), str(best.hardware[key])])
     return tables.Table(
         "Designs", ["quantity", baseline.name, best.name], rows,
-        "Utilisation: FLOPs over what the peak rate would do in the same time. A gain that halves under the power model "
-        "`public` rests on the fitted constants.",
+        "Utilisation: FLOPs over what the peak rate would do in the same time. A gain that halves under the power "
+        "model `public` rests on the fitted constants.",
     )  # fmt: skip
 
 

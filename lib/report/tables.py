@@ -32,9 +32,9 @@ class Table:
 
 
 def number(value: float | None, digits: int = 3) -> str:
-    """A number for a cell; an en dash where there is none."""
+    """A number for a cell; a dash where there is none."""
     if value is None or pd.isna(value):
-        return "–"
+        return "-"
     if value and abs(value) >= 1000:
         return f"{value:,.0f}"
     return f"{value:.{digits}g}"
@@ -63,7 +63,7 @@ def accuracy_table(overall: pd.DataFrame, task: str, hardware: str, order: list[
         cells.append(
             [model]
             + [
-                interval(mine.at[m, "value"], mine.at[m, "low"], mine.at[m, "high"]) if m in mine.index else "–"
+                interval(mine.at[m, "value"], mine.at[m, "low"], mine.at[m, "high"]) if m in mine.index else "-"
                 for m in metrics
             ]
         )
@@ -82,7 +82,8 @@ def program_table(data: ReportData) -> Table:
     """The study's programs."""
     rows = [
         [
-            row.workload, row.family, row.mode, str(row.batch), str(row.instructions), number(row.gflop), number(row.weight_mib),
+            row.workload, row.family, row.mode, str(row.batch), str(row.instructions), number(row.gflop),
+            number(row.weight_mib),
         ]
         for row in data.programs.itertuples(index=False)
     ]  # fmt: skip

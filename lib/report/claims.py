@@ -1,0 +1,97 @@
+"""The papers' claims beside what this study shows."""
+
+import math
+from collections.abc import Callable
+
+from lib.report.report_data import ReportData
+from lib.report.tables import Table, number
+from schemas.reference import load_reference
+from schemas.summary import Summary
+
+NOT_YET = {
+    "faster-autotuning": "not there yet: autotuners come with a later release",
+    "scheduling-v1": "not there yet: the schedule mapper and residency come with a later release",
+}
+"""Claims that nothing in the product can speak to so far."""
+
+Answer = tuple[float, str] | None
+"""Our value, and what it is; None where the study can't say."""
+
+
+def claims_table(data: ReportData, summary: Summary) -> Table:
+    """One row a claim: the paper's value, ours, and on what ours stands."""
+    reference = load_reference()
+    answers = _answers(data, summary)
+    rows = []
+    for claim in reference.claims:
+        answer = answers[claim.id]() if claim.id in answers else None
+        ours, basis = answer or (None, NOT_YET.get(claim.id, "this study has nothing that speaks to it"))
+        paper = "FAST" if claim.source.startswith("fast") else "learned model"
+        rows.append([f"{paper}: {claim.claim}", number(claim.value), number(ours), claim.unit, basis])
+    return Table(
+        "Claims",
+        ["claim", "paper", "ours", "unit", "what ours is"],
+        rows,
+        "Paper: " + "; ".join(reference.sources.values()) + ". Ours: simulated runtimes.",
+    )
+
+
+def _answers(data: ReportData, summary: Summary) -> dict[str, Callable[[], Answer]]:
+    values = {figure.name: figure.value for figure in summary.figures if figure.value is not None}
+    evaluation = next(iter(data.evaluations), None)
+
+    def metric(task: str, hardware: str, name: str, model: str = "learned") -> float:
+        return values.get(f"evaluation.{evaluation}.{task}.{hardware}.{name}.{model}", math.nan)
+
+    def answer(value: float, basis: str) -> Answer:
+        return None if math.isnan(value) else (value, basis)
+
+    def gain(searches: list[str], basis: str, combine: Callable[[list[float]], float]) -> Answer:
+        gains = [values[key] for name in searches if (key := f"search.{name}.perf_per_tdp_gain") in values]
+        return (combine(gains), f"{basis} ({len(gains)} in this study)") if gains else None
+
+    workloads = {name: islands[0].manifest.spec["workloads"] for name, islands in data.searches.items()}
+    single = [name for name, searched in workloads.items() if len(searched) == 1]
+    several = [name for name, searched in workloads.items() if len(searched) > 1]
+    basis = "unseen families, simulated "
+    tiles, fusions = "tile task, ", "fusion task, "
+    calibrated = metric("fusion", "tpu-v2", "mape_pct", "calibrated-analytical")
+    return {
+        "tile-accuracy": lambda: answer(100 - metric("tile", "tpu-v2", "ape_pct"), f"100 - APE, {tiles}{basis}TPU-v2"),
+        "fusion-accuracy": lambda: answer(
+            100 - metric("fusion", "tpu-v2", "mape_pct"), f"100 - MAPE, {fusions}{basis}TPU-v2"
+        ),
+        "tile-better-than-analytical": lambda: answer(
+            metric("tile", "tpu-v2", "ape_pct", "analytical") - metric("tile", "tpu-v2", "ape_pct"),
+            f"difference of APE, {tiles}{basis}TPU-v2",
+        ),
+        "fusion-better-than-analytical": lambda: answer(
+            calibrated - metric("fusion", "tpu-v2", "mape_pct"),
+            f"difference of MAPE against the calibrated analytical model, {fusions}{basis}TPU-v2",
+        ),
+        "tile-ape-v3": lambda: answer(metric("tile", "tpu-v3", "ape_pct"), f"APE, {tiles}{basis}TPU-v3"),
+        "tile-tau-v3": lambda: answer(metric("tile", "tpu-v3", "kendall_tau"), f"{tiles}{basis}TPU-v3"),
+        "fusion-mape-v3": lambda: answer(metric("fusion", "tpu-v3", "mape_pct"), f"MAPE, {fusions}{basis}TPU-v3"),
+        "best-single-v1": lambda: gain(single, "best of the single-workload searches", max),
+        "average-single-v1": lambda: gain(single, "mean of the single-workload searches", _mean),
+        "average-single": lambda: gain(single, "geometric mean of the single-workload searches", _geometric_mean),
+        "multi": lambda: gain(several, "best of the searches over several workloads", max),
+    }
+
+
+def _mean(values: list[float]) -> float:
+    return sum(values) / len(values)
+
+
+def _geometric_mean(values: list[float]) -> float:
+    return math.exp(sum(math.log(value) for value in values) / len(values))
+
+
+def paper_accuracy_table() -> Table:
+    """The learned-model paper's accuracy by program, as printed."""
+    reference = load_reference()
+    table = reference.tables["learned-accuracy"]
+    heads = [f"{name.replace('_', ' ')}{', ' + unit if unit else ''}" for name, unit in table.units.items()]
+    rows = [[name, *(number(value) for value in values)] for name, values in table.rows.items()]
+    last = {position for position, row in enumerate(rows) if row[0] in ("median", "mean")}
+    return Table(table.title, ["program", *heads], rows, f"{reference.sources[table.source]}; {table.note}.", last)

@@ -1,0 +1,88 @@
+"""Every study that ships can be planned, and a broken one is told what is wrong."""
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from schemas.study_file import load_study
+from tests.workflow.run_snakemake import ROOT, planned_jobs, snakemake
+
+STUDIES = [ROOT / "config.yaml", *sorted((ROOT / "workflow" / "studies").glob("*.yaml"))]
+
+
+@pytest.mark.parametrize("study", STUDIES, ids=lambda file: file.stem)
+def test_dry_run_plans_every_entry_once(study, tmp_path):
+    jobs = planned_jobs(tmp_path, study)
+    loaded = load_study(study)
+    assert len(set(jobs)) == len(jobs)
+    counts = Counter(job.split()[0] for job in jobs)
+    shards = sum(
+        len(dataset.tasks) * len(loaded.hardware_ids(name)) * len(loaded.workload_ids(name))
+        for name, dataset in loaded.datasets.items()
+    )
+    expected = {
+        "Tracing": len(loaded.workloads),
+        "Labelling": shards,
+        "Training": sum(len(model.seeds) for model in loaded.models.values()),
+        "Scoring": len(loaded.evaluations),
+        "Searching": sum(search.islands for search in loaded.searches.values()),
+        "Writing": 1,
+    }
+    assert counts == {word: count for word, count in expected.items() if count}
+
+
+BROKEN = """\
+workloads:
+  network: {keras: MobileNetV7}
+  other: {builder: "workflow.studies.builders:small_mlp", bath: 3}
+hardware:
+  tpu: {base: tpu-v33}
+datasets:
+  small: {workloads: [netwrk], hardware: [tpu], tasks: [tile]}
+seed: 1
+seed: 2
+"""
+
+
+def test_a_broken_study_gets_all_problems_at_once(tmp_path):
+    study = tmp_path / "broken.yaml"
+    study.write_text(BROKEN)
+    done = snakemake(tmp_path, study, "--dry-run")
+    text = done.stdout + done.stderr
+    assert done.returncode == 1
+    for words in (
+        "broken.yaml:2: workloads.network.keras", "MobileNetV7", "MobileNetV3",
+        "broken.yaml:3: workloads.other.bath", "batch",
+        "broken.yaml:5: hardware.tpu.base", "tpu-v33", "tpu-v3",
+        "broken.yaml:7: datasets.small.workloads", "netwrk", "network",
+        "broken.yaml:9: seed",
+    ):  # fmt: skip
+        assert words in text, f"{words!r} is not in:\n{text}"
+    assert "Traceback" not in text
+    assert "pydantic" not in text
+
+
+def test_several_study_files_are_refused(tmp_path):
+    done = snakemake(tmp_path, None, "--dry-run", "--configfile", str(STUDIES[0]), str(STUDIES[1]))
+    assert done.returncode == 1
+    assert "A study is one file" in done.stdout + done.stderr
+
+
+def test_only_top_level_scalars_may_be_overridden(tmp_path):
+    done = snakemake(tmp_path, STUDIES[0], "--dry-run", "--config", "workloads=x")
+    assert done.returncode == 1
+    assert "workloads" in done.stdout + done.stderr
+    assert "seed" in done.stdout + done.stderr
+
+
+def test_results_may_be_overridden(tmp_path):
+    done = snakemake(tmp_path, STUDIES[0], "--dry-run", "--config", "results=elsewhere")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "elsewhere/report/index.html" in done.stdout + done.stderr
+
+
+def test_the_default_study_is_the_one_beside_the_snakefile(tmp_path):
+    done = snakemake(tmp_path, None, "--dry-run")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert Path(tmp_path, "results").exists() is False
