@@ -1,0 +1,1 @@
+"""Datasets: making shards of labelled kernels, and reading them."""

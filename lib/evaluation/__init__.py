@@ -1,0 +1,1 @@
+"""Evaluation: metrics of predictions, baselines, intervals over programs, tables."""
