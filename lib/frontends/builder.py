@@ -17,7 +17,7 @@ def trace_builder(spec: dict, study_folder: Path) -> Program:
 
     That is a Keras model, or a pair (callable, list of `tf.TensorSpec` whose first dimension is the batch, None); for
     a training step the callable's `trainable_variables` are the weights. The module is looked up in the repository
-    and then beside the study file. Raises FrontendError naming what could not be imported or called.
+    and then in the study's folder. Raises FrontendError naming what could not be imported or called.
     """
     import keras
 
@@ -69,7 +69,7 @@ def _builder(name: str, workload: str, study_folder: Path) -> Any:
     except ImportError as error:
         raise FrontendError(
             f"workload '{workload}': builder '{name}': module '{module_name}' could not be imported ({error}); it must"
-            f" lie in the repository or beside the study file ({study_folder})"
+            f" lie in the repository or in {study_folder}"
         ) from error
     finally:
         sys.path.remove(str(study_folder))

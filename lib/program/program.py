@@ -126,7 +126,9 @@ class Instruction:
         return self.elements * self.element_bytes
 
     def replace(self, **changes) -> "Instruction":
-        """A copy with some fields changed."""
+        """A copy with some fields changed; itself if none is."""
+        if all(getattr(self, name) == value for name, value in changes.items()):
+            return self
         return replace(self, **changes)
 
 
