@@ -1,0 +1,174 @@
+"""The tiny study, end to end as a person runs it; then edits, damage and a second run on its results."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+import yaml
+
+from schemas.evaluation_artifact import EvaluationArtifact
+from schemas.search_artifact import SearchArtifact
+from schemas.summary import Summary
+from tests.workflow.run_snakemake import ROOT, planned_jobs, snakemake
+
+STUDY = ROOT / "workflow" / "studies" / "tiny.yaml"
+RESULTS = Path("results") / "tiny"
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory) -> Path:
+    """A folder in which the tiny study has run."""
+    folder = tmp_path_factory.mktemp("tiny study")
+    done = snakemake(folder, STUDY)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return folder
+
+
+def edited(folder: Path, edit) -> Path:
+    """The tiny study after `edit(study)`, as a file outside of the results."""
+    study = yaml.safe_load(STUDY.read_text())
+    edit(study)
+    file = folder / "edited.yaml"
+    file.write_text(yaml.safe_dump(study, sort_keys=False))
+    return file
+
+
+def test_everything_is_there_and_valid(finished):
+    results = finished / RESULTS
+    page = (results / "report" / "index.html").read_text()
+    assert page.startswith("<!doctype html>")
+    assert "http" not in "".join(line for line in page.splitlines() if "<link" in line or "src=" in line)
+    summary = Summary.model_validate_json((results / "report" / "summary.json").read_bytes())
+    values = {figure.name: figure.value for figure in summary.figures}
+    for name in (
+        "evaluation.accuracy.tile.tpu-v3.ape_pct.learned",
+        "evaluation.accuracy.tile.tpu-v3.ape_pct.analytical",
+        "evaluation.accuracy.fusion.tpu-v3.mape_pct.learned",
+        "evaluation.accuracy.fusion.tpu-v3.mape_pct.calibrated-analytical",
+        "search.convolutions.perf_per_tdp_gain",
+    ):
+        assert values[name] is not None, name
+        assert values[name] > 0, name
+    assert values["search.convolutions.trials"] == 8
+    evaluation = EvaluationArtifact.read(results / "evaluation" / "accuracy")
+    assert set(evaluation["programs.parquet"]["workload"]) == {"transformer"}
+    search = SearchArtifact.read(results / "search" / "convolutions" / "island-1")
+    assert yaml.safe_load(search["best.yaml"])
+
+
+def test_a_second_run_has_nothing_to_do(finished):
+    assert planned_jobs(finished, STUDY) == []
+
+
+SHARDS = [
+    f"Labelling {task} rows of {workload} on tpu-v3 for default"
+    for task in ("fusion", "tile")
+    for workload in ("convolutions", "perceptron", "transformer")
+]
+MODELS = ["Training fusion-time, seed 1", "Training tile-ranker, seed 1"]
+SCORING, SEARCHING, WRITING = (
+    "Scoring accuracy on its test programs",
+    "Searching convolutions, island 1",
+    "Writing the report",
+)
+
+
+def _batch(study):
+    study["workloads"]["convolutions"]["batch"] = 16
+
+
+def _builder_argument(study):
+    study["workloads"]["perceptron"]["arguments"]["width"] = 128
+
+
+def _hardware_field(study):
+    study["hardware"]["tpu-v3"]["datapath"] = {"clock": "1 GHz"}
+
+
+def _tiles(study):
+    study["datasets"]["default"]["tile"]["tiles_per_kernel"] = 8
+
+
+def _hyperparameter(study):
+    study["models"]["tile-ranker"]["steps"] = 32
+
+
+def _evaluation(study):
+    study["evaluations"]["accuracy"]["models"] = ["tile-ranker"]
+
+
+def _trials(study):
+    study["searches"]["convolutions"]["trials"] = 9
+
+
+def _new_workload(study):
+    study["workloads"]["another"] = study["workloads"]["perceptron"] | {"batch": 2}
+    study["datasets"]["default"]["workloads"] = ["convolutions", "perceptron", "transformer"]
+
+
+def _removed_search(study):
+    study["searches"] = {}
+
+
+def _reordered(study):
+    for section, entries in study.items():
+        if isinstance(entries, dict):
+            study[section] = dict(reversed(entries.items()))
+    study["workloads"]["transformer"] = dict(reversed(study["workloads"]["transformer"].items()))
+
+
+def _spelled_out_default(study):
+    study["workloads"]["convolutions"]["mode"] = "inference"
+    study["models"]["tile-ranker"]["join"] = "late"
+
+
+EDITS = {
+    _batch: [
+        "Labelling fusion rows of convolutions on tpu-v3 for default",
+        "Labelling tile rows of convolutions on tpu-v3 for default",
+        "Tracing convolutions", *MODELS, SCORING, SEARCHING, WRITING,
+    ],
+    _builder_argument: [
+        "Tracing perceptron",
+        "Labelling fusion rows of perceptron on tpu-v3 for default",
+        "Labelling tile rows of perceptron on tpu-v3 for default",
+        *MODELS, SCORING, WRITING,
+    ],
+    _hardware_field: [*SHARDS, *MODELS, SCORING, SEARCHING, WRITING],
+    _tiles: [*SHARDS[3:], MODELS[1], SCORING, WRITING],
+    _hyperparameter: [MODELS[1], SCORING, WRITING],
+    _evaluation: [SCORING, WRITING],
+    _trials: [SEARCHING, WRITING],
+    _new_workload: ["Tracing another", WRITING],
+    _removed_search: [WRITING],
+    _reordered: [],
+    _spelled_out_default: [],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("edit", EDITS, ids=lambda edit: edit.__name__.strip("_"))
+def test_an_edit_reruns_exactly_its_dependents(finished, tmp_path, edit):
+    assert planned_jobs(finished, edited(tmp_path, edit)) == sorted(EDITS[edit])
+
+
+def test_a_damaged_artifact_is_refused_with_its_path(finished, tmp_path):
+    folder = tmp_path / "copy"
+    shutil.copytree(finished, folder)
+    rows = folder / RESULTS / "dataset" / "default" / "tile" / "tpu-v3" / "convolutions" / "rows.parquet"
+    damaged = bytearray(rows.read_bytes())
+    damaged[len(damaged) // 2] ^= 0xFF
+    rows.write_bytes(bytes(damaged))
+    shutil.rmtree(folder / RESULTS / "model" / "tile-ranker")
+    done = snakemake(folder, STUDY, "--rerun-triggers", "params")
+    text = done.stdout + done.stderr
+    assert done.returncode == 1
+    assert "dataset/default/tile/tpu-v3/convolutions/rows.parquet: sha256" in text
+    assert "delete the folder and run snakemake again" in text
+    assert not (folder / RESULTS / "model" / "tile-ranker" / "seed-1" / "manifest.json").exists()
+
+
+def test_two_runs_from_scratch_are_byte_identical(finished, tmp_path):
+    done = snakemake(tmp_path, STUDY, str(RESULTS / "program" / "perceptron" / "manifest.json"))
+    assert done.returncode == 0, done.stdout + done.stderr
+    for file in (tmp_path / RESULTS / "program" / "perceptron").iterdir():
+        assert file.read_bytes() == (finished / RESULTS / "program" / "perceptron" / file.name).read_bytes()
