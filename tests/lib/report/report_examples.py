@@ -1,0 +1,121 @@
+"""A report's data made by hand: one evaluation, one search, round numbers."""
+
+import numpy as np
+import pandas as pd
+
+from lib.report.report_data import ReportData
+from schemas.artifact import Manifest
+from schemas.search_artifact import DesignSummary, SearchDesigns
+
+
+class Stub:
+    """What the report needs of an artifact."""
+
+    def __init__(self, spec, contents):
+        self.manifest = Manifest(
+            schema_name="Stub", version=1, id="x", origin="simulated", code="c", spec=spec, files={}, software={}
+        )
+        self._contents = contents
+
+    def __getitem__(self, name):
+        return self._contents[name]
+
+
+def overall() -> pd.DataFrame:
+    """Tile APE on TPU-v3: learned 0.8, analytical 4; fusion MAPE on TPU-v2: 5.5 against 31."""
+    columns = ["task", "hardware", "model", "metric", "value", "low", "high", "programs"]
+    rows = [
+        ("tile", "tpu-v3", "ranker", "ape_pct", 0.8, 0.5, 1.2, 3),
+        ("tile", "tpu-v3", "ranker", "kendall_tau", 0.9, 0.85, 0.95, 3),
+        ("tile", "tpu-v3", "analytical", "ape_pct", 4.0, 3.0, 5.0, 3),
+        ("tile", "tpu-v3", "analytical", "kendall_tau", 0.7, 0.6, 0.8, 3),
+        ("fusion", "tpu-v2", "runtime", "mape_pct", 5.5, 4.0, 7.0, 3),
+        ("fusion", "tpu-v2", "calibrated-analytical", "mape_pct", 31.0, 25.0, 40.0, 3),
+        ("fusion", "tpu-v2", "analytical", "mape_pct", np.nan, np.nan, np.nan, 0),
+    ]
+    return pd.DataFrame(rows, columns=columns).astype({"programs": "int32"})
+
+
+def evaluation() -> Stub:
+    predictions = pd.DataFrame(
+        {
+            "task": ["tile", "tile"], "hardware": ["tpu-v3"] * 2, "workload": ["net"] * 2,
+            "model": ["ranker", "analytical"], "kernel": [0, 0], "kernel_class": ["dot"] * 2,
+            "root": ["<dot & add>"] * 2,
+            "runtime_s": [1e-5, 1e-5], "predicted_s": [1.1e-5, 2e-5],
+        }
+    )  # fmt: skip
+    programs = overall().assign(workload="net", family="f", seed=1, kernels=4, left_out=0)
+    keys = ["task", "hardware", "metric", "model", "baseline"]
+    comparisons = pd.DataFrame(
+        [("tile", "tpu-v3", "ape_pct", "ranker", "analytical", "ratio", 0.2, 0.1, 0.4, True, 3)],
+        columns=[*keys, "kind", "difference", "low", "high", "better", "programs"],
+    )
+    spec = {"models": [{"id": "ranker", "task": "tile"}, {"id": "runtime", "task": "fusion"}]}
+    return Stub(
+        spec,
+        {"overall.parquet": overall(), "programs.parquet": programs, "predictions.parquet": predictions,
+         "comparisons.parquet": comparisons},
+    )  # fmt: skip
+
+
+def design(name: str, watts: float, queries_per_s: float, gain: float) -> DesignSummary:
+    return DesignSummary(
+        name=name, hardware={"pes_x": 2}, area_mm2={"fast-fitted": {"arrays": 100.0}},
+        power_w={"fast-fitted": {"arrays": watts}}, queries_per_s={"net": queries_per_s}, utilisation={"net": 0.5},
+        perf_per_tdp_gain={"fast-fitted": gain},
+    )  # fmt: skip
+
+
+def search(island: int, gains: list[float]) -> Stub:
+    """Trials with the given gains (NaN: over the limit) at half the baseline's power."""
+    gain = np.array(gains)
+    best = np.fmax.accumulate(gain)
+    trials = pd.DataFrame(
+        {
+            "trial": np.arange(len(gain), dtype="int32"), "state": np.where(np.isnan(gain), "tdp", "ok"),
+            "tdp_ratio": 0.5, "area_ratio": 0.8, "perf_per_tdp_gain": gain, "best_so_far": best, "pareto": gain == best,
+        }
+    )  # fmt: skip
+    kernels = pd.DataFrame(
+        {"workload": "net", "kernel": [0, 1], "root": ["a", "b"], "kernel_class": "dot", "executions": [1, 10],
+         "baseline_s": [3e-3, 1e-3], "best_s": [2e-3, 0.5e-3]}
+    )  # fmt: skip
+    found = bool(np.isfinite(gain).any())
+    designs = SearchDesigns(
+        space_size=1000, power_area_model="fast-fitted", baseline=design("tpu-v3", 100.0, 50.0, 1.0),
+        best=design("trial 1", 50.0, 75.0, 3.0) if found else None,
+    )  # fmt: skip
+    spec = {
+        "workloads": ["net"], "optimiser": "tpe", "island": island, "baseline": {"id": "tpu-v3"},
+        "limits": {"tdp_ratio": 2.0, "area_ratio": 1.67},
+    }  # fmt: skip
+    contents = {
+        "trials.parquet": trials,
+        "kernels.parquet": kernels,
+        "designs.json": designs,
+        "best.yaml": "best: {}\n",
+    }
+    return Stub(spec, contents)
+
+
+def report_data(**changes) -> ReportData:
+    spec = {"workloads": {"net": {}}, "hardware": {"tpu-v3": {}}, "models": {}, "evaluations": {}, "searches": {}}
+    whole = {
+        "spec": spec,
+        "programs": pd.DataFrame(
+            [("net", "f", "inference", 8, 100, 1.5, 25.0)],
+            columns=["workload", "family", "mode", "batch", "instructions", "gflop", "weight_mib"],
+        ),
+        "shards": pd.DataFrame(
+            [("default", "tile", "tpu-v3", "net", 10, 640)],
+            columns=["dataset", "task", "hardware", "workload", "kernels", "rows"],
+        ),
+        "evaluations": {"accuracy": evaluation()},
+        "searches": {"net": [search(1, [1.0, 3.0, np.nan])]},
+        "wall_times": pd.DataFrame(
+            [("search", "net/island-1", 6.0, 200.0), ("program", "net", 2.0, np.nan), ("program", "other", 3.0, 100.0)],
+            columns=["rule", "job", "wall_s", "max_rss_mb"],
+        ),
+    }  # fmt: skip
+    return ReportData(**(whole | changes))

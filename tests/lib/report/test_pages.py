@@ -1,0 +1,117 @@
+"""The report's pages: complete, self-contained, and right about what is not there."""
+
+import json
+import re
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+
+from lib.report.claims import claims_table
+from lib.report.headline import summary
+from lib.report.pages import build_report
+from lib.report.read import read_wall_times
+from lib.report.search_page import all_trials, heaviest_kernels, search_page
+from lib.report.tables import accuracy_table, interval, number
+from tests.lib.report.report_examples import overall, report_data, search
+
+
+class Collector(HTMLParser):
+    """Ids, tabs, and whatever is fetched from elsewhere."""
+
+    def __init__(self):
+        super().__init__()
+        self.ids, self.controls, self.outside, self.plots = set(), set(), [], []
+
+    def handle_starttag(self, tag, attributes):
+        values = dict(attributes)
+        self.ids.add(values.get("id"))
+        if values.get("role") == "tab":
+            self.controls.add(values["aria-controls"])
+        if values.get("class") == "plot":
+            self.plots.append(values["data-figure"])
+        self.outside += [value for name, value in attributes if name in ("src", "href")]
+
+
+@pytest.fixture(scope="module")
+def page():
+    return build_report(report_data())[0]
+
+
+def test_the_page_stands_alone_and_its_tabs_lead_somewhere(page):
+    collector = Collector()
+    collector.feed(page)
+    assert collector.outside == []
+    assert {
+        "page-overview",
+        "page-claims",
+        "page-accuracy-accuracy",
+        "page-search-net",
+        "page-study",
+    } <= collector.controls
+    assert collector.controls <= collector.ids
+    figures = json.loads(re.search(r'<script type="application/json" id="figures">(.*?)</script>', page, re.DOTALL)[1])
+    assert set(collector.plots) == set(figures)
+    assert all(figure["layout"]["title"]["text"] for figure in figures.values())
+
+
+def test_names_from_programs_cannot_break_the_page(page):
+    assert "<dot & add>" not in page.split('id="figures">')[0]
+
+
+def test_claims_stand_beside_ours():
+    data = report_data()
+    rows = {row[0]: row for row in claims_table(data, summary(data)).rows}
+    assert rows["learned model: fusion accuracy against ground truth"][1:3] == ["95.5", "94.5"]
+    assert rows["learned model: better than the analytical model on fusion"][1:3] == ["26.6", "25.5"]
+    assert rows["learned model: tile-size mean error on TPU v3"][1:3] == ["3.8", "0.8"]
+    assert rows["FAST: average single-workload Perf/TDP"][2] == "3"
+    scheduling = rows["FAST: TPU-v3 with better scheduling"]
+    assert scheduling[2] == "-"
+    assert "later release" in scheduling[4]
+    assert rows["FAST: one design over five workloads"][2] == "-"
+
+
+def test_a_study_without_searches_or_evaluations_has_a_report_too():
+    text, _ = build_report(report_data(evaluations={}, searches={}))
+    assert "page-study" in text
+    assert "page-search" not in text
+
+
+def test_a_search_that_found_nothing_says_so():
+    page = search_page("net", [search(1, [np.nan, np.nan])])
+    assert any("No trial met the limits" in part.get("text", "") for part in page.parts)
+
+
+def test_speed_is_gain_times_power():
+    trials = all_trials([search(1, [1.0, 3.0]), search(2, [2.0])])
+    assert trials["speed_ratio"].tolist() == [0.5, 1.5, 1.0]
+    assert trials["island"].tolist() == [1, 1, 2]
+
+
+def test_heaviest_kernels_count_their_executions():
+    table = heaviest_kernels(search(1, [1.0])["kernels.parquet"])
+    assert table["label"].tolist() == ["net · b (dot)", "net · a (dot)"]
+    assert table["baseline_s"].tolist() == pytest.approx([10e-3, 3e-3])
+
+
+def test_accuracy_table_puts_the_study_s_models_first_and_marks_them():
+    table = accuracy_table(overall(), "tile", "tpu-v3", ["ranker", "analytical"])
+    assert [row[0] for row in table.rows] == ["ranker", "analytical"]
+    assert table.rows[0][1] == "0.8 [0.5, 1.2]"
+    assert table.marked == {0}
+
+
+def test_numbers_for_people():
+    assert [number(v) for v in (None, np.nan, 0.0, 0.12345, 1234567.0)] == ["-", "-", "0", "0.123", "1,234,567"]
+    assert interval(2.0, np.nan, np.nan) == "2"
+
+
+def test_wall_times_are_read_by_rule_and_job(tmp_path):
+    head = "s\th:m:s\tmax_rss\tmax_vms\n"
+    (tmp_path / "search" / "net").mkdir(parents=True)
+    (tmp_path / "search" / "net" / "island-1.tsv").write_text(head + "1.5\t0:00:01\t120.5\t3\n")
+    (tmp_path / "report.tsv").write_text(head + "0.1\t0:00:00\t-\t-\n")
+    table = read_wall_times(tmp_path).set_index("rule")
+    assert table.loc["search", ["job", "wall_s", "max_rss_mb"]].tolist() == ["net/island-1", 1.5, 120.5]
+    assert np.isnan(table.loc["report", "max_rss_mb"])
