@@ -48,19 +48,25 @@ def phases(edges, inputs, hero, hero_class, phase) -> None:
 
 @njit(cache=True)
 def layouts(kernels, k, edges, inputs, hero, phase, node_class, layout) -> None:
-    """Operands lie as stored and the root as the output; an op in between takes the layout of its largest source, an op
-    after the hero that of the output."""
+    """Operands lie as stored. Ops of a phase lie as what decides it: the output, or before the hero the largest operand
+    that it needs. One that does not extend along that minor dimension takes the layout of its largest source."""
     first_operand, first_op = kernels.operand_offset[k], kernels.op_offset[k]
     output = kernels.operand_offset[k + 1] - 1
+    reference = output
+    if MATRIX <= node_class[hero] <= WINDOW_OP:
+        largest = np.int64(0)
+        for node in range(inputs):
+            if phase[node] != COMPLETE_STEP and kernels.operand_elements[first_operand + node] > largest:
+                largest = kernels.operand_elements[first_operand + node]
+                reference = first_operand + node
     for node in range(len(layout)):
         if node < inputs:
             layout[node] = kernels.operand_order[first_operand + node, :2]
             continue
-        layout[node] = kernels.operand_order[output, :2]
-        swept = node_class[node] in (REDUCTION, WINDOW_OP)
-        if node_class[node] == MATRIX or (node == len(layout) - 1 and not swept):
-            continue
-        if phase[node] == COMPLETE_STEP and node != hero and not swept:
+        op = first_op + node - inputs
+        order = kernels.operand_order[output if phase[node] == COMPLETE_STEP else reference]
+        layout[node] = order[:2]
+        if order[0] == NO_LOOP or kernels.op_stride[op, order[0]] > 0 or node_class[node] == MATRIX:
             continue
         largest = np.int64(0)
         for edge in range(len(edges)):

@@ -125,7 +125,8 @@ def matrix_work(tile, in_c_whole, base_dilation, is_dot, dataflow, array, datapa
     whether taps are packed; `base_dilation`: int[2], zeros between inputs, which are skipped (each output phase sees
     `ceil(taps / dilation)` of them). Mappings: a pass a filter tap; taps packed on rows for few input channels; groups
     of a convolution block-diagonally; taps on rows and channels on columns for depthwise on small arrays. Each axis
-    of the PE grid splits the pixels, the output channels or the groups, whichever takes the fewest cycles.
+    of the PE grid splits the pixels, the output channels, the groups or the contraction (first its taps; the PEs' sums
+    are added up), whichever takes the fewest cycles.
     """
     pixels = tile[BATCH] * tile[OUT_H] * tile[OUT_W]
     taps = (-(-tile[KERNEL_H] // base_dilation[0])) * (-(-tile[KERNEL_W] // base_dilation[1]))
@@ -133,24 +134,30 @@ def matrix_work(tile, in_c_whole, base_dilation, is_dot, dataflow, array, datapa
     taps_on_rows = array.rows <= constants.taps_on_rows_most_rows
     pes_x, pes_y = datapath.pes_x, datapath.pes_y
     best = MatrixWork(-1, 0, 0)
-    for axis_x in range(3 if pes_x > 1 else 1):
-        for axis_y in range(3 if pes_y > 1 else 1):
+    for axis_x in range(4 if pes_x > 1 else 1):
+        for axis_y in range(4 if pes_y > 1 else 1):
             split_m = (pes_x if axis_x == 0 else 1) * (pes_y if axis_y == 0 else 1)
             split_n = (pes_x if axis_x == 1 else 1) * (pes_y if axis_y == 1 else 1)
             split_g = (pes_x if axis_x == 2 else 1) * (pes_y if axis_y == 2 else 1)
+            split_k = (pes_x if axis_x == 3 else 1) * (pes_y if axis_y == 3 else 1)
             m = -(-pixels // split_m)
             out_c = -(-tile[OUT_C] // split_n)
             groups = -(-tile[GROUP] // split_g)
+            split_taps = min(split_k, taps)
+            in_c = -(-tile[IN_C] // -(-split_k // split_taps))
             cycles, repeats, row_folds, n, k = _one_pe(
-                dataflow, m, taps, tile[IN_C], out_c, groups, few_channels, taps_on_rows, is_dot, array, overlap
+                dataflow, m, -(-taps // split_taps), in_c, out_c, groups, few_channels, taps_on_rows, is_dot, array,
+                overlap,
             )  # fmt: skip
             if best.cycles < 0 or cycles < best.cycles:
-                best = _traffic(dataflow, cycles, repeats, row_folds, m, n, k, array, datapath.element_bytes)
+                best = _traffic(
+                    dataflow, cycles, repeats, row_folds, m, n, k, split_k > 1, array, datapath.element_bytes
+                )  # fmt: skip
     return best
 
 
 @njit(cache=True, error_model="numpy")
-def _traffic(dataflow, cycles, repeats, row_folds, m, n, k, array, element_bytes) -> MatrixWork:
+def _traffic(dataflow, cycles, repeats, row_folds, m, n, k, contraction_split, array, element_bytes) -> MatrixWork:
     rows, columns = array.rows, array.columns
     input_passes, weight_passes, accumulated = 1, 1, 0
     kept = rows * k * element_bytes <= array.input_bytes
@@ -164,6 +171,8 @@ def _traffic(dataflow, cycles, repeats, row_folds, m, n, k, array, element_bytes
         accumulated = repeats * m * n * (row_folds - 1)
     if kept:
         input_passes = 1
+    if contraction_split:
+        accumulated += repeats * m * n
     read = repeats * k * (m * input_passes + n * weight_passes)
     return MatrixWork(cycles, read, accumulated)
 

@@ -98,6 +98,8 @@ def test_pes_split_what_there_is_most_of():
     two = TPU_V3
     # One pixel block of 128 rows latches anyway: the split of the output channels halves the folds.
     assert cycles((64, 1, 1, 1024, 128, 1, 1, 1), 128, datapath=two, dot=True).cycles == 4 * 128 + 253
+    # Weight gradients: few outputs, a long contraction, which the PEs halve.
+    assert cycles((9, 1, 1, 64, 4096, 1, 1, 1), 4096, datapath=two, dot=True).cycles == 16 * 128 + 253
     # Plenty of pixels, one fold of channels: the pixels are split.
     assert cycles((1, 100, 100, 128, 128, 1, 1, 1), 128, datapath=two).cycles == 5000 + 253
 

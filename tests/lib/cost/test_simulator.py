@@ -1,0 +1,231 @@
+"""The simulator on kernels that can be worked out by hand, what it refuses, and what must hold for every kernel."""
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from lib.cost.simulator import PART_NAMES, Simulator
+from lib.cost.simulator_constants import SimulatorConstants
+from lib.program.kernel_builder import KernelsBuilder
+from lib.schedule.schedules import schedules_for_tiles
+from tests.kernel_examples import convolution_relu, depthwise, dot, elementwise, reduction
+from tests.lib.cost.random_kernels import (
+    EDGE,
+    ROOMY,
+    TPU_V3,
+    random_kernels,
+    random_rows,
+    row_sum,
+    transposition,
+)
+
+SIMPLE = SimulatorConstants(
+    kernel_launch_s=0.0, step_cycles=0.0, dma_latency_s=0.0, dram_efficiency=1.0, burst_bytes=1e-9, alu_slots=1.0
+)
+"""Nothing is lost on the way: only the units and the pipeline are left."""
+CYCLE = 1 / 0.94e9
+BYTE = 1 / 450e9
+
+
+def price(row, tile, datapath=TPU_V3, constants=SIMPLE, order=0, dataflow=0):
+    builder = KernelsBuilder()
+    builder.add(row)
+    rows = schedules_for_tiles(np.array([0]), np.array([tile]))
+    rows = rows._replace(loop_order=np.array([order], dtype=np.uint8), dataflow=np.array([dataflow], dtype=np.uint8))
+    costs = Simulator(constants).cost(builder.build(), rows, datapath, parts=True)
+    assert costs.reason[0] == 0
+    return costs.value[0], dict(zip(PART_NAMES, costs.parts[0], strict=True)), costs.dram_bytes[0]
+
+
+def test_elementwise_by_hand():
+    # logistic(a + b), [4, 56, 64, 128], a sample a step: registers are full. An element costs 11 instructions, 2 words
+    # of half a lane loaded, 1 stored; 1024 lanes. Loads of 2 x 917,504 bytes, stores of half as much.
+    seconds, parts, moved = price(elementwise(width=64, channels=128), (1, 56, 64, 128, 1, 1, 1, 1))
+    n = 56 * 64 * 128
+    compute, load, store = n * 11 / 1024 * CYCLE, 4 * n * BYTE, 2 * n * BYTE
+    assert load < compute < load + store
+    assert seconds == pytest.approx(load + 2 * compute + 2 * (load + store) + store, rel=1e-6)
+    assert parts["vector_s"] == pytest.approx(4 * compute)
+    assert parts["exposed_s"] == pytest.approx(seconds - 4 * compute, rel=1e-6)
+    assert parts["steps"] == 4
+    assert moved.tolist() == [16 * n, 0, 8 * n]
+
+
+def test_elementwise_pads_registers():
+    # 96 channels take 128 lanes; a row of 56 takes 64 of 16 sublanes (bfloat16).
+    _, parts, _ = price(elementwise(channels=96), (1, 56, 56, 96, 1, 1, 1, 1))
+    assert parts["vector_s"] == pytest.approx(4 * 56 * 64 * 128 * 11 / 1024 * CYCLE)
+
+
+def test_dot_by_hand():
+    # [64, 2048] x [2048, 1000], contraction halved: 2 steps, each 8 row folds; of two PEs each takes 500 columns in 4
+    # folds; a fold waits 128 cycles for its latch. Weights of a step are 2,048,000 bytes: longer than that to load.
+    seconds, parts, moved = price(dot(), (64, 1, 1, 1000, 1024, 1, 1, 1))
+    step = (8 * 4 * 128 + 253) * CYCLE
+    load = (64 * 1024 + 1024 * 1000) * 2 * BYTE
+    store = 64 * 1000 * 2 * BYTE
+    assert load > step
+    assert seconds == pytest.approx(load + load + step + store, rel=1e-6)
+    assert parts["matrix_s"] == pytest.approx(2 * step)
+    assert moved.tolist() == [64 * 2048 * 2, 2048 * 1000 * 2, 64 * 1000 * 2]
+
+
+def test_convolution_by_hand():
+    # A sample a step; 3 x 3 x 128 -> 256 channels: 9 taps, 2 folds of columns, 784 pixels halved between the PEs.
+    # The window reaches over 30 x 30 pixels of the input.
+    seconds, _, moved = price(convolution_relu(), (1, 28, 28, 256, 128, 3, 3, 1))
+    step = (9 * 2 * 392 + 253) * CYCLE
+    first = (30 * 30 * 128 + 9 * 128 * 256 + 256) * 2 * BYTE
+    store = 28 * 28 * 256 * 2 * BYTE
+    assert seconds == pytest.approx(first + 4 * step + store, rel=1e-6)
+    assert moved.tolist() == [4 * 30 * 30 * 128 * 2, (9 * 128 * 256 + 256) * 2, 4 * 28 * 28 * 256 * 2]
+
+
+def test_partial_sums_go_out_and_come_back():
+    # Loop order 2 puts the contraction outside: weights are read once; of 4 row blocks each is stored as float32 in the
+    # first pass, read back in the second and stored for good.
+    _, _, moved = price(dot(rows=256, columns=128, contracted=256), (64, 1, 1, 128, 128, 1, 1, 1), order=2)
+    out = 256 * 128
+    assert moved.tolist() == [256 * 256 * 2, 256 * 128 * 2, out * 4 + out * 4 + out * 2]
+    _, _, stay = price(dot(rows=256, columns=128, contracted=256), (64, 1, 1, 128, 128, 1, 1, 1), order=0)
+    assert stay.tolist() == [256 * 256 * 2, 4 * 256 * 128 * 2, out * 2]
+
+
+def test_reduction_over_lanes_ends_in_the_cross_lane_unit():
+    # 256 rows of 256 bfloat16: 65,536 elements x (10 + 1) instructions; what is left are 256 rows x 128 lanes, which
+    # the cross-lane unit takes 128 lanes a cycle. A sum over rows has no such end but 3 rotations and additions.
+    _, parts, _ = price(row_sum(256, 256), (256, 256, 1, 1, 1, 1, 1, 1))
+    assert parts["vector_s"] == pytest.approx(65536 * 11 / 1024 * CYCLE)
+    _, narrow, _ = price(row_sum(256, 128), (256, 128, 1, 1, 1, 1, 1, 1))
+    assert narrow["vector_s"] == pytest.approx(max(32768 * 11 / 1024, 256 * 128 / 128) * CYCLE)
+    _, columns, _ = price(reduction(4, 16, 16, 128), (4, 128, 16, 16, 1, 1, 1, 1))
+    assert columns["vector_s"] == pytest.approx((4 * 16 * 16 * 128 + 4 * 8 * 128 * 2 * 3) / 1024 * CYCLE)
+
+
+def test_transposition_passes_through_the_cross_lane_unit():
+    _, parts, _ = price(transposition(256, 256), (256, 256, 1, 1, 1, 1, 1, 1))
+    assert parts["vector_s"] == pytest.approx(256 * 256 / 128 * CYCLE)
+
+
+def test_short_runs_cost_bandwidth():
+    # Half of 256 channels is a run of 256 bytes, which loses one burst of 32 bytes.
+    constants = SIMPLE._replace(burst_bytes=32.0)
+    row = elementwise(4, 8, 8, 256)
+    _, whole, _ = price(row, (4, 8, 8, 256, 1, 1, 1, 1), constants=constants)
+    _, halved, _ = price(row, (4, 8, 8, 128, 1, 1, 1, 1), constants=constants)
+    assert halved["load_s"] / whole["load_s"] == pytest.approx((1 + 32 / 256) / (1 + 32 / 131072), rel=1e-9)
+
+
+def test_fixed_costs_are_paid_once_a_step():
+    # 4 steps of a copy that moves nothing to speak of: launch; first load; 3 steps wait for a load and 2 of them for a
+    # store too; the last step waits for the store before; the last store.
+    constants = SIMPLE._replace(kernel_launch_s=1.0, dma_latency_s=0.01)
+    seconds, parts, _ = price(elementwise(4, 8, 8, 128), (1, 8, 8, 128, 1, 1, 1, 1), constants=constants)
+    assert seconds == pytest.approx(1 + 0.01 * (1 + 1 + 2 + 2 + 1 + 1), rel=1e-4)
+    assert parts["launch_s"] == 1.0
+
+
+def test_what_is_not_known_is_refused():
+    builder = KernelsBuilder()
+    builder.add(elementwise())
+    kernels = builder.build()
+    rows = schedules_for_tiles(np.array([0]), np.array([[4, 56, 56, 96, 1, 1, 1, 1]]))
+    with pytest.raises(ValueError, match="op 1: op kind 200 is not one of"):
+        Simulator().cost(kernels._replace(op_kind=np.array([10, 200], dtype=np.uint8)), rows, TPU_V3)
+    with pytest.raises(ValueError, match="`padded` is set"):
+        Simulator().cost(kernels, rows._replace(padded=np.full((1, 8), 4, dtype=np.int32)), TPU_V3)
+    with pytest.raises(ValueError, match="`loop_order` is 3; 0 to 2 are allowed"):
+        Simulator().cost(kernels, rows._replace(loop_order=np.array([3], dtype=np.uint8)), TPU_V3)
+    with pytest.raises(ValueError, match="does not lie within the loops"):
+        Simulator().cost(kernels, schedules_for_tiles(np.array([0]), np.array([[5, 1, 1, 1, 1, 1, 1, 1]])), TPU_V3)
+
+
+def test_a_second_matrix_op_is_refused_by_name():
+    row = convolution_relu()
+    row.ops[2].opcode = "dot"
+    builder = KernelsBuilder()
+    builder.add(row)
+    rows = schedules_for_tiles(np.array([0]), np.array([[1, 28, 28, 256, 128, 3, 3, 1]]))
+    with pytest.raises(ValueError, match="op 2: dot is a matrix op beside the kernel's main one"):
+        Simulator().cost(builder.build(), rows, TPU_V3)
+
+
+def test_tiles_that_do_not_fit_have_no_cost():
+    kernels = random_kernels(np.random.default_rng(4), 9)
+    rows = random_rows(np.random.default_rng(4), kernels, 1)
+    costs = Simulator().cost(kernels, rows, TPU_V3._replace(global_buffer_bytes=1024), parts=True)
+    assert costs.reason.tolist() == [1] * 9
+    assert np.isnan(costs.value).all()
+    assert np.isnan(costs.parts).all()
+    nothing = TPU_V3._replace(global_buffer_bytes=0, l1_input_bytes=0, l1_weight_bytes=0, l1_output_bytes=0)
+    assert Simulator().cost(kernels, rows, nothing).reason.tolist() == [3] * 9
+
+
+SEEDS = st.integers(0, 2**31)
+DATAPATHS = st.sampled_from([ROOMY, EDGE._replace(global_buffer_bytes=1 << 40)])
+FEW = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+
+
+@FEW
+@given(seed=SEEDS, datapath=DATAPATHS)
+def test_more_bandwidth_is_never_slower(seed, datapath):
+    kernels = random_kernels(np.random.default_rng(seed), 18)
+    rows = random_rows(np.random.default_rng(seed), kernels, 200)
+    base = Simulator().cost(kernels, rows, datapath)
+    wider = Simulator().cost(kernels, rows, datapath._replace(dram_bytes_per_s=2 * datapath.dram_bytes_per_s))
+    lanes = Simulator().cost(kernels, rows, datapath._replace(vector_lanes=2 * datapath.vector_lanes))
+    assert (wider.value <= base.value * (1 + 1e-12)).all()
+    assert (lanes.value <= base.value * (1 + 1e-12)).all()
+
+
+@FEW
+@given(seed=SEEDS, datapath=DATAPATHS)
+def test_more_l1_is_never_slower(seed, datapath):
+    kernels = random_kernels(np.random.default_rng(seed), 18)
+    rows = random_rows(np.random.default_rng(seed), kernels, 200)
+    base = Simulator().cost(kernels, rows, datapath)
+    sizes = {n: 2 * getattr(datapath, n) for n in ("l1_input_bytes", "l1_weight_bytes", "l1_output_bytes")}
+    larger = Simulator().cost(kernels, rows, datapath._replace(**sizes))
+    assert (larger.value <= base.value * (1 + 1e-12)).all()
+
+
+@FEW
+@given(seed=SEEDS, datapath=DATAPATHS)
+def test_time_keeps_the_roofline_and_traffic_the_compulsory_bytes(seed, datapath):
+    kernels = random_kernels(np.random.default_rng(seed), 18)
+    rows = random_rows(np.random.default_rng(seed), kernels, 200)
+    costs = Simulator().cost(kernels, rows, datapath, parts=True)
+    parts = dict(zip(PART_NAMES, costs.parts.T, strict=True))
+    moved = costs.dram_bytes.sum(axis=1)
+    assert (costs.value >= moved / datapath.dram_bytes_per_s).all()
+    assert (costs.value >= np.maximum(parts["matrix_s"], parts["vector_s"])).all()
+    peak = datapath.pes_x * datapath.pes_y * datapath.systolic_rows * datapath.systolic_columns * datapath.clock_hz
+    macs = np.prod(kernels.loops.astype(float), axis=1)
+    matrix = np.isin(kernels.kernel_class, (0, 1, 2))
+    assert (costs.value[matrix] >= macs[matrix] / peak).all()
+    for k in range(kernels.count):
+        output = kernels.operand_offset[k + 1] - 1
+        assert costs.dram_bytes[k, 2] >= kernels.operand_elements[output] * kernels.operand_element_bytes[output]
+    assert (parts["exposed_s"] >= 0).all()
+
+
+def test_absolute_times_are_plausible():
+    """ResNet's 3x3 layers near the matrix units' peak, depthwise layers far from it, smaller chips slower."""
+    builder = KernelsBuilder()
+    builder.add(convolution_relu(batch=64))
+    builder.add(depthwise(batch=64))
+    kernels = builder.build()
+    tiles = np.array([[1, 28, 28, 256, 128, 3, 3, 1], [1, 28, 28, 1, 1, 3, 3, 192]])
+    rows = schedules_for_tiles(np.arange(2), tiles)
+    macs = np.array([64 * 28 * 28 * 256 * 128 * 9, 64 * 28 * 28 * 192 * 9])
+    peak = 2 * 128 * 128 * 0.94e9
+    used = macs / peak / Simulator().cost(kernels, rows, TPU_V3).value
+    assert 0.85 < used[0] < 1.0  # FAST: large convolutions reach 0.7 or more
+    assert 0.004 < used[1] < 1 / 128 * 1.01
+    v2 = TPU_V3._replace(clock_hz=0.7e9, pes_x=1, vector_lanes=1024, dram_bytes_per_s=350e9)
+    assert (Simulator().cost(kernels, rows, v2).value > 1.9 * Simulator().cost(kernels, rows, TPU_V3).value).all()
+    # The edge variant has a sixteenth of the v2 core's peak at 0.5 GHz, but a better mapping for depthwise layers.
+    ratio = Simulator().cost(kernels, rows, EDGE).value / Simulator().cost(kernels, rows, v2).value
+    assert ratio[0] > 5
+    assert ratio[1] < 1
