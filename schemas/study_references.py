@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from schemas.dataset import FamilySplit, NamedSplit
+from schemas.evaluation import RESERVED_IDS
 from schemas.hardware import DATAPATH_KEYS, HARDWARE_PRESETS, BaseCircleError, base_chain, merged_datapath
 from schemas.problem import Path, Problem, allowed_names, got
 from schemas.split import family_split
@@ -78,6 +79,7 @@ def consistency_problems(study: "Study", known: Mapping[str, list[str]]) -> list
         *_hardware_problems(study),
         *_split_problems(study, known),
         *_model_problems(study, known),
+        *_evaluation_problems(study),
         *_search_problems(study, known),
     ]
 
@@ -134,6 +136,8 @@ def _family_split_problems(path: Path, split: FamilySplit, study: "Study", workl
 
 def _model_problems(study: "Study", known: Mapping[str, list[str]]) -> Iterator[Problem]:
     for id, model in study.models.items():
+        if id in RESERVED_IDS:
+            yield Problem(("models", id), f"{got(id)} names a row of every table; allowed: any other id")
         dataset = study.datasets.get(model.dataset)
         if dataset is None:
             continue
@@ -145,6 +149,22 @@ def _model_problems(study: "Study", known: Mapping[str, list[str]]) -> Iterator[
             if variant in known["hardware"] and variant not in of_dataset:
                 text = f"{got(variant)} is not in dataset '{model.dataset}'; {allowed_names(variant, of_dataset)}"
                 yield Problem(("models", id, "hardware", place), text)
+
+
+def _evaluation_problems(study: "Study") -> Iterator[Problem]:
+    for id, evaluation in study.evaluations.items():
+        dataset_of_task: dict[str, str] = {}
+        for place, name in enumerate(evaluation.models):
+            model = study.models.get(name)
+            if model is None:
+                continue
+            first = dataset_of_task.setdefault(model.task, model.dataset)
+            if model.dataset != first:
+                text = (
+                    f"{got(name)} learns the {model.task} task from dataset '{model.dataset}', the models before it "
+                    f"from '{first}'; allowed: models of one dataset a task, since they share their test programs"
+                )
+                yield Problem(("evaluations", id, "models", place), text)
 
 
 def _search_problems(study: "Study", known: Mapping[str, list[str]]) -> Iterator[Problem]:

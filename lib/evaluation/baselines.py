@@ -6,9 +6,6 @@ from lib.dataset.shards import Shard
 from lib.evaluation.metrics import TOP_COUNTS, expected_best_of_random
 from lib.evaluation.outcomes import Outcome, picking_outcome, ranking_outcome, runtime_outcome
 
-BASELINES = ("analytical", "calibrated-analytical", "log-calibrated-analytical", "default", "random")
-"""Their names; a learned model may not have one of them."""
-
 
 def tile_baselines(shard: Shard) -> dict[str, Outcome]:
     """`analytical` ranks by its own estimate; `default` picks the default tile; `random` is the expected

@@ -7,10 +7,11 @@ import numpy as np
 import pandas as pd
 
 from lib.dataset.shards import Shard
-from lib.evaluation.baselines import BASELINES, fusion_baselines, tile_baselines
+from lib.evaluation.baselines import fusion_baselines, tile_baselines
 from lib.evaluation.intervals import compare, program_mean
 from lib.evaluation.metrics import is_error
 from lib.evaluation.outcomes import Outcome, best_tiles_s, checked_predictions, ranking_outcome, runtime_outcome
+from schemas.evaluation import BASELINES
 
 
 class Prediction(NamedTuple):

@@ -40,7 +40,3 @@ class ReportData:
 def spec_of(manifest: Manifest) -> dict[str, Any]:
     """The resolved study entry that an artifact was made from."""
     return manifest.spec
-
-
-BASELINES = ("analytical", "calibrated-analytical", "log-calibrated-analytical", "default", "random")
-"""Names in the evaluation's tables that are no model of the study."""

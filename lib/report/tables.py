@@ -4,7 +4,8 @@ from dataclasses import dataclass, field
 
 import pandas as pd
 
-from lib.report.report_data import BASELINES, ReportData
+from lib.report.report_data import ReportData
+from schemas.evaluation import BASELINES
 
 METRIC_NAMES = {
     "ape_pct": "tile-size APE, %",

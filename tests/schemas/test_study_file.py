@@ -450,3 +450,20 @@ def test_other_overrides_are_refused_in_words(tmp_path: Path):
         "--config: seed: got 'x'; allowed: a whole number",
         "study.yaml:17: results: got 5; allowed: text",
     ]
+
+
+def test_models_of_one_task_in_an_evaluation_share_a_dataset(tmp_path: Path):
+    text = SOUND.replace("datasets:\n", "datasets:\n  other: {workloads: all}\n").replace(
+        "models:\n", "models:\n  further: {dataset: other, task: tile}\n", 1
+    )
+    text = text.replace("models: [ranker, timer]", "models: [ranker, timer, further]")
+    (message,) = [line for line in messages_of(tmp_path, text) if "study.yaml:" in line]
+    assert "evaluations.accuracy.models[2]" in message or "evaluations.accuracy.models.2" in message
+    assert "from dataset 'other', the models before it from 'default'" in message
+
+
+def test_a_model_may_not_be_called_like_a_baseline(tmp_path: Path):
+    text = SOUND.replace("ranker", "analytical")
+    (message,) = [line for line in messages_of(tmp_path, text) if "study.yaml:" in line]
+    assert "models.analytical" in message
+    assert "allowed: any other id" in message
