@@ -35,6 +35,9 @@ class NodeTable(NamedTuple):
     """int64[N]"""
     element_bytes: np.ndarray
     """int64[N]"""
+    repeats: np.ndarray
+    """bool[N] whether stride, iterates, order, elements and element_bytes are those of the kernel's previous
+    node, as in a chain of elementwise ops: what a tile means for the one it means for the other."""
 
 
 def node_table(kernels: Kernels) -> NodeTable:
@@ -53,6 +56,7 @@ def node_table(kernels: Kernels) -> NodeTable:
         order=np.full((nodes, 8), NO_LOOP, np.uint8),
         elements=np.zeros(nodes, np.int64),
         element_bytes=np.zeros(nodes, np.int64),
+        repeats=np.zeros(nodes, np.bool_),
     )
     heroes = np.array([OP_CLASSES.index(name) for name in ("matrix", "reduction", "window")], np.uint8)
     _fill_nodes(
@@ -60,6 +64,11 @@ def node_table(kernels: Kernels) -> NodeTable:
         kernels.operand_order, kernels.operand_elements, kernels.operand_element_bytes, kernels.op_offset,
         kernels.op_kind, kernels.op_stride, kernels.op_elements, kernels.op_element_bytes, op_class_numbers(), heroes,
     )  # fmt: skip
+    same = np.ones(max(nodes - 1, 0), np.bool_)
+    for values in (table.stride, table.iterates, table.order, table.elements[:, None], table.element_bytes[:, None]):
+        same &= (values[1:] == values[:-1]).all(axis=1)
+    table.repeats[1:] = same
+    table.repeats[offset[:-1]] = False
     return table
 
 

@@ -19,6 +19,7 @@ WITH_LOOP_ORDER = np.array(
 """bool[kernel classes]: classes whose loops run in the first of LOOP_ORDERS; the others run 0 to 7."""
 DEFAULT_NEST = LOOP_ORDERS[0]
 MATRIX = OP_CLASSES.index("matrix")
+MOVED = NODE_TILE_FEATURES.index("moved_bytes")
 
 
 class Geometry(NamedTuple):
@@ -111,18 +112,22 @@ def _fill_tile_features(out, kernels, row_kernel, tile):
         steps = _trips(loops, t, trips)
         waste = 0.0
         for slot in range(8):
-            row[slot] = np.log2(1.0 + t[slot])
-            row[8 + slot] = np.log2(trips[slot])
-            row[16 + slot] = np.log2(trips[slot] * t[slot] / loops[slot])
-            waste += row[16 + slot]
+            row[slot] = np.log2(1.0 + t[slot]) if t[slot] > 1 else 1.0
+            row[8 + slot] = row[16 + slot] = 0.0
+            if trips[slot] > 1:
+                row[8 + slot] = np.log2(trips[slot])
+                row[16 + slot] = np.log2(trips[slot] * t[slot] / loops[slot])
+                waste += row[16 + slot]
         row[24] = np.log2(steps)
         row[25] = waste
         tile_bytes[:] = 0.0
         moved[:] = 0.0
         work[:] = 0.0
-        whole = 0.0
+        whole = padded = padded_iterations = 0.0
         for n in range(nodes.offset[k], nodes.offset[k + 1]):
-            padded = _padded_elements(nodes, n, loop_kind, base_dilation, t, lanes, sublanes, fill)
+            if not nodes.repeats[n]:
+                padded = _padded_elements(nodes, n, loop_kind, base_dilation, t, lanes, sublanes, fill)
+                padded_iterations = iterations(nodes.iterates[n], t) * steps / (fill[0] * fill[1])
             role = nodes.role[n]
             if role <= OUTPUT:
                 node_bytes = padded * nodes.element_bytes[n]
@@ -130,7 +135,7 @@ def _fill_tile_features(out, kernels, row_kernel, tile):
                 moved[role] += node_bytes * _loads(nodes.stride[n], trips, kernels.kernel_class[k])
                 whole += nodes.elements[n] * nodes.element_bytes[n]
             if nodes.op_class[n] < CLASSES:
-                work[nodes.op_class[n]] += iterations(nodes.iterates[n], t) * steps / (fill[0] * fill[1])
+                work[nodes.op_class[n]] += padded_iterations
         for role in range(3):
             row[26 + role] = np.log2(1.0 + tile_bytes[role])
             row[30 + role] = np.log2(1.0 + moved[role])
@@ -141,7 +146,8 @@ def _fill_tile_features(out, kernels, row_kernel, tile):
             row[34] = fill_of(t[IN_C], array_rows)
             row[35] = fill_of(t[OUT_C], array_columns)
         for position in range(FIRST_WORK_CLASS, CLASSES):
-            row[36 + position - FIRST_WORK_CLASS] = np.log2(1.0 + work[position])
+            if work[position] > 0.0:
+                row[36 + position - FIRST_WORK_CLASS] = np.log2(1.0 + work[position])
 
 
 @njit(cache=True)
@@ -152,34 +158,47 @@ def _fill_node_tile_features(out, kernels, row_kernel, tile):
     pair = 0
     for r in range(len(row_kernel)):
         k, t = row_kernel[r], tile[r]
-        loop_kind, base_dilation = kernels.loop_kind[k], kernels.base_dilation[k]
+        loop_kind, base_dilation, limits = kernels.loop_kind[k], kernels.base_dilation[k], kernels.limits[k]
         _trips(kernels.loops[k], t, trips)
+        moved = 0.0
         for n in range(nodes.offset[k], nodes.offset[k + 1]):
-            row, stride, order = out[pair], nodes.stride[n], nodes.order[n]
-            distinct = 1.0
-            for slot in range(8):
-                row[slot] = np.log2(1.0 + node_extent(slot, stride, loop_kind, base_dilation, t))
-                if stride[slot] > 0:
-                    distinct *= trips[slot]
-            elements = tile_elements(stride, loop_kind, base_dilation, t, nodes.elements[n])
-            padded = _padded_elements(
-                nodes, n, loop_kind, base_dilation, t, kernels.limits[k, 0], kernels.limits[k, 1], fill
-            )
-            loads = _loads(stride, trips, kernels.kernel_class[k])
-            run = 1.0
-            for position in range(8):
-                if order[position] == NO_LOOP:
-                    break
-                slot = order[position]
-                run *= node_extent(slot, stride, loop_kind, base_dilation, t)
-                if trips[slot] > 1:
-                    break
-            row[8] = np.log2(1.0 + elements)
-            row[9] = np.log2(1.0 + padded)
-            row[10] = fill[0]
-            row[11] = fill[1]
-            row[12] = np.log2(distinct)
-            row[13] = np.log2(loads)
-            row[14] = np.log2(1.0 + padded * nodes.element_bytes[n] * loads) if nodes.role[n] <= OUTPUT else 0.0
-            row[15] = np.log2(1.0 + run * nodes.element_bytes[n])
+            row = out[pair]
+            if nodes.repeats[n]:
+                row[:] = out[pair - 1]
+            else:
+                moved = _project(
+                    row, nodes, n, kernels.kernel_class[k], loop_kind, base_dilation, t, trips, limits, fill
+                )
+            row[MOVED] = moved if nodes.role[n] <= OUTPUT else 0.0
             pair += 1
+
+
+@njit(cache=True)
+def _project(row, nodes, n, kernel_class, loop_kind, base_dilation, tile, trips, limits, fill) -> float:
+    """Fill a row of node tile features but MOVED, whose value for a node that is loaded or stored is returned."""
+    stride, order = nodes.stride[n], nodes.order[n]
+    distinct = 1.0
+    for slot in range(8):
+        extent = node_extent(slot, stride, loop_kind, base_dilation, tile)
+        row[slot] = np.log2(1.0 + extent) if extent > 1 else 1.0
+        if stride[slot] > 0:
+            distinct *= trips[slot]
+    elements = tile_elements(stride, loop_kind, base_dilation, tile, nodes.elements[n])
+    padded = _padded_elements(nodes, n, loop_kind, base_dilation, tile, limits[0], limits[1], fill)
+    loads = _loads(stride, trips, kernel_class)
+    run = 1.0
+    for position in range(8):
+        if order[position] == NO_LOOP:
+            break
+        slot = order[position]
+        run *= node_extent(slot, stride, loop_kind, base_dilation, tile)
+        if trips[slot] > 1:
+            break
+    row[8] = np.log2(1.0 + elements)
+    row[9] = np.log2(1.0 + padded)
+    row[10] = fill[0]
+    row[11] = fill[1]
+    row[12] = np.log2(distinct)
+    row[13] = np.log2(loads)
+    row[15] = np.log2(1.0 + run * nodes.element_bytes[n])
+    return np.log2(1.0 + padded * nodes.element_bytes[n] * loads)
