@@ -49,16 +49,19 @@ def phases(edges, inputs, hero, hero_class, phase) -> None:
 @njit(cache=True)
 def layouts(kernels, k, edges, inputs, hero, phase, node_class, layout) -> None:
     """Operands lie as stored. Ops of a phase lie as what decides it: the output, or before the hero the largest operand
-    that it needs. One that does not extend along that minor dimension takes the layout of its largest source."""
+    that the vector unit loads for it (that streams past it, if there is none). One that does not extend along that
+    minor dimension takes the layout of its largest source."""
     first_operand, first_op = kernels.operand_offset[k], kernels.op_offset[k]
     output = kernels.operand_offset[k + 1] - 1
     reference = output
     if MATRIX <= node_class[hero] <= WINDOW_OP:
         largest = np.int64(0)
-        for node in range(inputs):
-            if phase[node] != COMPLETE_STEP and kernels.operand_elements[first_operand + node] > largest:
-                largest = kernels.operand_elements[first_operand + node]
-                reference = first_operand + node
+        for wanted in (STREAMED, EVERY_STEP):
+            for node in range(inputs):
+                if phase[node] == wanted and kernels.operand_elements[first_operand + node] > largest:
+                    largest = kernels.operand_elements[first_operand + node]
+                    reference = first_operand + node
+            largest = np.int64(0)
     for node in range(len(layout)):
         if node < inputs:
             layout[node] = kernels.operand_order[first_operand + node, :2]
