@@ -15,15 +15,15 @@ PACKAGES = ("lib", "schemas", "workflow")
 PRESETS = ROOT / "schemas" / "presets"
 
 
-def code_fingerprint(script: Path, extra_modules: tuple[str, ...] = ()) -> str:
+def code_fingerprint(script: Path, builder: str | None = None, study_folder: Path | None = None) -> str:
     """16 hexadecimal digits for `script` and the repository modules behind it.
 
-    `extra_modules`: dotted names of further modules, e.g. of a builder named in the study; modules from
-    outside the repository count by their own file alone, where it can be found below the working directory.
+    `builder`: dotted name of a module named in the study. If it is not the repository's but lies beside the
+    study, it counts by its own file alone.
     """
     files = {Path(script).resolve()}
-    for module in extra_modules:
-        files |= _module_files(module) or _outside_module(module)
+    if builder is not None:
+        files |= _module_files(builder) or _module_beside(study_folder or Path.cwd(), builder)
     digest = hashlib.sha256()
     for file in sorted(_reachable(files), key=str):
         digest.update(f"{file.name}\0{_content_digest(file)}\0".encode())
@@ -101,6 +101,6 @@ def _module_files(module: str) -> frozenset[Path]:
     return frozenset(found)
 
 
-def _outside_module(module: str) -> frozenset[Path]:
-    file = Path.cwd().joinpath(*module.split(".")).with_suffix(".py")
-    return frozenset({file.resolve()} if file.is_file() else ())
+def _module_beside(folder: Path, module: str) -> frozenset[Path]:
+    base = folder.joinpath(*module.split("."))
+    return frozenset(file.resolve() for file in (base.with_suffix(".py"), base / "__init__.py") if file.is_file())

@@ -2,6 +2,7 @@
 # Each rule gets its resolved entry as one plain dict (`params.spec`), so that an edit of the study reruns
 # exactly the jobs whose entry changed, and the fingerprint of its code (`params.code`).
 
+import os
 import re
 from pathlib import Path
 
@@ -36,9 +37,10 @@ def names(ids):
     return "|".join(re.escape(str(name)) for name in sorted(ids)) or "none"
 
 
-def code(stage, *extra_modules):
-    """Fingerprint of a stage's script and of the modules that it imports."""
-    return code_fingerprint(Path(workflow.basedir) / "workflow" / "scripts" / f"{stage}.py", extra_modules)
+def code(stage, builder=None):
+    """Fingerprint of a stage's script, of the modules that it imports, and of a builder named in the study."""
+    script = Path(workflow.basedir) / "workflow" / "scripts" / f"{stage}.py"
+    return code_fingerprint(script, builder, study_path().parent)
 
 
 def files(folder, *others):
@@ -52,13 +54,19 @@ def program_spec(wildcards):
 
 def program_code(wildcards):
     source = program_spec(wildcards)["source"]
-    return code("program", *([source["name"].partition(":")[0]] if source["kind"] == "builder" else []))
+    return code("program", source["name"].partition(":")[0] if source["kind"] == "builder" else None)
+
+
+def builder_folder(wildcards):
+    """Where a builder may lie beside the repository: the study's folder, relative to the working directory."""
+    is_builder = program_spec(wildcards)["source"]["kind"] == "builder"
+    return os.path.relpath(study_path().parent) if is_builder else ""
 
 
 def program_input(wildcards):
     """The HLO file of a workload that is read from one."""
     source = program_spec(wildcards)["source"]
-    return {"hlo": str(study_path().parent / source["name"])} if source["kind"] == "hlo" else {}
+    return {"hlo": os.path.relpath(study_path().parent / source["name"])} if source["kind"] == "hlo" else {}
 
 
 def programs(workloads):

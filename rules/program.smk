@@ -15,6 +15,7 @@ rule program:
     params:
         spec=program_spec,
         code=program_code,
+        builder_folder=builder_folder,
     message:
         "Tracing {wildcards.workload}"
     script:

@@ -26,10 +26,10 @@ def repository(tmp_path, monkeypatch):
     return tmp_path
 
 
-def fingerprint(repository: Path, *modules: str) -> str:
+def fingerprint(repository: Path, builder: str | None = None, study_folder: Path | None = None) -> str:
     for cached in (subject._content_digest, subject._imports, subject._module_files):
         cached.cache_clear()
-    return subject.code_fingerprint(repository / "script.py", modules)
+    return subject.code_fingerprint(repository / "script.py", builder, study_folder)
 
 
 def edit(repository: Path, name: str, old: str, new: str) -> None:
@@ -60,13 +60,12 @@ def test_a_builder_named_in_the_study_counts(repository):
     assert fingerprint(repository, "lib.other") != before
 
 
-def test_a_builder_outside_the_repository_counts(repository, monkeypatch, tmp_path_factory):
-    elsewhere = tmp_path_factory.mktemp("elsewhere")
-    (elsewhere / "mine.py").write_text("x = 1\n")
-    monkeypatch.chdir(elsewhere)
-    before = fingerprint(repository, "mine")
-    (elsewhere / "mine.py").write_text("x = 2\n")
-    assert fingerprint(repository, "mine") != before
+def test_a_builder_beside_the_study_counts(repository, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("study")
+    (folder / "mine.py").write_text("x = 1\n")
+    before = fingerprint(repository, "mine", folder)
+    (folder / "mine.py").write_text("x = 2\n")
+    assert fingerprint(repository, "mine", folder) != before
 
 
 def test_the_same_tree_elsewhere_has_the_same_fingerprint(repository, tmp_path_factory, monkeypatch):

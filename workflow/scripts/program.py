@@ -12,7 +12,8 @@ job = Job(snakemake)
 spec = job.spec
 if spec["source"]["kind"] == "hlo":
     spec = {**spec, "source": {"kind": "hlo", "name": str(Path(job.input.hlo).resolve())}}
-program = simplify(trace(spec, Path.cwd()), spec["sizing"]).with_batch(spec["batch"])
+traced = trace(spec, Path(snakemake.params.builder_folder).resolve())
+program = simplify(traced, spec["sizing"]).with_batch(spec["batch"])
 ProgramArtifact.write(
     job.folder,
     id=spec["id"],
