@@ -47,6 +47,7 @@ docs: $(READY)
 lock:
 	uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links \
 	  --no-header --no-annotate --quiet --extra test pyproject.toml -o requirements.lock
+	sed -i '1i # Exact versions with hashes for Python 3.11 to 3.13; made by `make lock` from pyproject.toml.' requirements.lock
 
 clean:
 	rm -rf results .snakemake .pytest_cache .mypy_cache .ruff_cache

@@ -16,7 +16,9 @@ def study_path():
     given = workflow.config_settings.configfiles
     if len(given) > 1:
         raise WorkflowError(
-            "A study is one file; --configfile was given " + ", ".join(str(file) for file in given) + ". Give one of them."
+            "A study is one file; --configfile was given "
+            + ", ".join(str(file) for file in given)
+            + ". Give one of them."
         )
     return Path(given[0]) if given else Path(workflow.current_basedir).parent / "config.yaml"
 

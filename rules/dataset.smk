@@ -18,6 +18,8 @@ rule dataset:
         task="tile|fusion",
         hardware=names(STUDY.hardware),
         workload=names(STUDY.workloads),
+    conda:
+        "../workflow/envs/tilewright.yaml"
     threads: 1
     resources:
         mem_mb=2000,

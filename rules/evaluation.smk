@@ -16,6 +16,8 @@ rule evaluation:
         f"{RESULTS}/benchmark/evaluation/{{evaluation}}.tsv"
     wildcard_constraints:
         evaluation=names(STUDY.evaluations),
+    conda:
+        "../workflow/envs/tilewright.yaml"
     threads: 1
     resources:
         mem_mb=4000,

@@ -10,6 +10,8 @@ rule model:
     wildcard_constraints:
         model=names(STUDY.models),
         seed=r"\d+",
+    conda:
+        "../workflow/envs/tilewright.yaml"
     threads: 2
     resources:
         mem_mb=6000,

@@ -9,6 +9,8 @@ rule program:
         f"{RESULTS}/benchmark/program/{{workload}}.tsv"
     wildcard_constraints:
         workload=names(STUDY.workloads),
+    conda:
+        "../workflow/envs/tilewright.yaml"
     threads: 1
     resources:
         mem_mb=4000,

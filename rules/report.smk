@@ -12,6 +12,8 @@ rule report:
         f"{RESULTS}/log/report.log",
     benchmark:
         f"{RESULTS}/benchmark/report.tsv"
+    conda:
+        "../workflow/envs/tilewright.yaml"
     threads: 1
     resources:
         mem_mb=2000,

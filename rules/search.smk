@@ -10,6 +10,8 @@ rule search:
     wildcard_constraints:
         search=names(STUDY.searches),
         island=r"\d+",
+    conda:
+        "../workflow/envs/tilewright.yaml"
     threads: 1
     resources:
         mem_mb=2000,

@@ -22,7 +22,7 @@ def read_report_data(spec: dict[str, Any], inputs: Any, benchmarks: Path) -> Rep
     """Read and check everything. `inputs`: lists of manifest paths named programs, shards, models,
     evaluations, searches. Raises ArtifactError for a damaged artifact."""
     searches = _grouped(SearchArtifact, inputs.searches)
-    software = {}
+    software: dict[str, str] = {}
     for manifest in (*inputs.shards, *inputs.models):
         kind = DatasetArtifact if manifest in inputs.shards else ModelArtifact
         software |= kind.read_manifest(Path(manifest).parent).software

@@ -1,0 +1,37 @@
+"""The files that say what to install agree with one another."""
+
+import re
+import tomllib
+
+import yaml
+
+from tests.workflow.run_snakemake import ROOT
+
+
+def locked_versions() -> dict[str, str]:
+    text = (ROOT / "requirements.lock").read_text()
+    return dict(re.findall(r"^([a-z0-9-]+)==([^ ;\\]+)", text, re.MULTILINE))
+
+
+def test_the_lock_file_has_hashes_and_no_addresses():
+    text = (ROOT / "requirements.lock").read_text()
+    assert "http" not in text
+    assert "--index" not in text
+    entries = re.split(r"\n(?=[a-z])", text.split("\n", 1)[1])
+    assert all("--hash=sha256:" in entry for entry in entries)
+
+
+def test_every_direct_dependency_is_locked():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    wanted = project["dependencies"] + project["optional-dependencies"]["test"]
+    names = {re.match(r"[a-z0-9-]+", name)[0] for name in wanted}
+    assert names <= set(locked_versions())
+
+
+def test_the_conda_environment_has_the_locked_versions():
+    environment = yaml.safe_load((ROOT / "workflow" / "envs" / "tilewright.yaml").read_text())
+    pinned = dict(entry.split("==") for entry in environment["dependencies"][-1]["pip"])
+    locked = locked_versions()
+    assert pinned == {name: locked[name] for name in pinned}
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert set(pinned) == {re.match(r"[a-z0-9-]+", name)[0] for name in project["dependencies"]}
