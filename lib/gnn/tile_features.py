@@ -80,9 +80,8 @@ def _loads(iterates, trips, kernel_class):
 
 
 @njit(cache=True)
-def _padded_elements(nodes, n, loop_kind, base_dilation, tile, lanes, sublanes, fill):
-    """Elements of the node's tile in whole registers; `fill` (float64[2]) gets the filled shares."""
-    stride, order = nodes.stride[n], nodes.order[n]
+def _padded_elements(stride, order, element_bytes, loop_kind, base_dilation, tile, limits, fill):
+    """Elements of a node's tile in whole registers; `fill` (float64[2]) gets the filled shares."""
     fill[:] = 1.0
     elements = 1.0
     for position in range(8):
@@ -91,15 +90,16 @@ def _padded_elements(nodes, n, loop_kind, base_dilation, tile, lanes, sublanes, 
         extent = node_extent(order[position], stride, loop_kind, base_dilation, tile)
         elements *= extent
         if position == 0:
-            fill[0] = fill_of(extent, lanes)
+            fill[0] = fill_of(extent, limits[0])
         elif position == 1:
-            fill[1] = fill_of(extent, max(1, sublanes * 4 // nodes.element_bytes[n]))
+            fill[1] = fill_of(extent, max(1, limits[1] * 4 // element_bytes))
     return elements / (fill[0] * fill[1])
 
 
 @njit(cache=True)
 def _fill_tile_features(out, kernels, row_kernel, tile):
-    nodes = kernels.nodes
+    loops_of, kind_of, dilation_of, class_of, nodes, limits_of = kernels
+    offset, _, op_class_of, role_of, _, stride_of, iterates_of, order_of, elements_of, bytes_of, repeats = nodes
     trips = np.zeros(8, np.int64)
     fill = np.zeros(2)
     tile_bytes = np.zeros(3)
@@ -107,16 +107,16 @@ def _fill_tile_features(out, kernels, row_kernel, tile):
     work = np.zeros(CLASSES)
     for r in range(len(row_kernel)):
         k, t, row = row_kernel[r], tile[r], out[r]
-        loops, loop_kind, base_dilation = kernels.loops[k], kernels.loop_kind[k], kernels.base_dilation[k]
-        lanes, sublanes, array_rows, array_columns, buffer_bytes = kernels.limits[k]
+        loops, loop_kind, base_dilation = loops_of[k], kind_of[k], dilation_of[k]
+        limits, kernel_class = limits_of[k], class_of[k]
         steps = _trips(loops, t, trips)
         waste = 0.0
         for slot in range(8):
             row[slot] = np.log2(1.0 + t[slot]) if t[slot] > 1 else 1.0
-            row[8 + slot] = row[16 + slot] = 0.0
-            if trips[slot] > 1:
-                row[8 + slot] = np.log2(trips[slot])
-                row[16 + slot] = np.log2(trips[slot] * t[slot] / loops[slot])
+            row[8 + slot] = np.log2(trips[slot]) if trips[slot] > 1 else 0.0
+            covered = trips[slot] * t[slot]
+            if covered > loops[slot]:
+                row[16 + slot] = np.log2(covered / loops[slot])
                 waste += row[16 + slot]
         row[24] = np.log2(steps)
         row[25] = waste
@@ -124,27 +124,29 @@ def _fill_tile_features(out, kernels, row_kernel, tile):
         moved[:] = 0.0
         work[:] = 0.0
         whole = padded = padded_iterations = 0.0
-        for n in range(nodes.offset[k], nodes.offset[k + 1]):
-            if not nodes.repeats[n]:
-                padded = _padded_elements(nodes, n, loop_kind, base_dilation, t, lanes, sublanes, fill)
-                padded_iterations = iterations(nodes.iterates[n], t) * steps / (fill[0] * fill[1])
-            role = nodes.role[n]
+        for n in range(offset[k], offset[k + 1]):
+            if not repeats[n]:
+                padded = _padded_elements(
+                    stride_of[n], order_of[n], bytes_of[n], loop_kind, base_dilation, t, limits, fill
+                )
+                padded_iterations = iterations(iterates_of[n], t) * steps / (fill[0] * fill[1])
+            role = role_of[n]
             if role <= OUTPUT:
-                node_bytes = padded * nodes.element_bytes[n]
+                node_bytes = padded * bytes_of[n]
                 tile_bytes[role] += node_bytes
-                moved[role] += node_bytes * _loads(nodes.stride[n], trips, kernels.kernel_class[k])
-                whole += nodes.elements[n] * nodes.element_bytes[n]
-            if nodes.op_class[n] < CLASSES:
-                work[nodes.op_class[n]] += padded_iterations
+                moved[role] += node_bytes * _loads(stride_of[n], trips, kernel_class)
+                whole += elements_of[n] * bytes_of[n]
+            if op_class_of[n] < CLASSES:
+                work[op_class_of[n]] += padded_iterations
         for role in range(3):
             row[26 + role] = np.log2(1.0 + tile_bytes[role])
             row[30 + role] = np.log2(1.0 + moved[role])
-        row[29] = np.log2(1.0 + tile_bytes.sum() / buffer_bytes)
+        row[29] = np.log2(1.0 + tile_bytes.sum() / limits[4])
         row[33] = np.log2((1.0 + moved.sum()) / (1.0 + whole))
         row[34] = row[35] = 1.0
         if work[MATRIX] > 0.0:
-            row[34] = fill_of(t[IN_C], array_rows)
-            row[35] = fill_of(t[OUT_C], array_columns)
+            row[34] = fill_of(t[IN_C], limits[2])
+            row[35] = fill_of(t[OUT_C], limits[3])
         for position in range(FIRST_WORK_CLASS, CLASSES):
             if work[position] > 0.0:
                 row[36 + position - FIRST_WORK_CLASS] = np.log2(1.0 + work[position])
@@ -167,24 +169,26 @@ def _fill_node_tile_features(out, kernels, row_kernel, tile):
                 row[:] = out[pair - 1]
             else:
                 moved = _project(
-                    row, nodes, n, kernels.kernel_class[k], loop_kind, base_dilation, t, trips, limits, fill
-                )
+                    row, nodes.stride[n], nodes.order[n], nodes.elements[n], nodes.element_bytes[n],
+                    kernels.kernel_class[k], loop_kind, base_dilation, t, trips, limits, fill,
+                )  # fmt: skip
             row[MOVED] = moved if nodes.role[n] <= OUTPUT else 0.0
             pair += 1
 
 
 @njit(cache=True)
-def _project(row, nodes, n, kernel_class, loop_kind, base_dilation, tile, trips, limits, fill) -> float:
+def _project(
+    row, stride, order, whole, element_bytes, kernel_class, loop_kind, base_dilation, tile, trips, limits, fill
+) -> float:
     """Fill a row of node tile features but MOVED, whose value for a node that is loaded or stored is returned."""
-    stride, order = nodes.stride[n], nodes.order[n]
     distinct = 1.0
     for slot in range(8):
         extent = node_extent(slot, stride, loop_kind, base_dilation, tile)
         row[slot] = np.log2(1.0 + extent) if extent > 1 else 1.0
         if stride[slot] > 0:
             distinct *= trips[slot]
-    elements = tile_elements(stride, loop_kind, base_dilation, tile, nodes.elements[n])
-    padded = _padded_elements(nodes, n, loop_kind, base_dilation, tile, limits[0], limits[1], fill)
+    elements = tile_elements(stride, loop_kind, base_dilation, tile, whole)
+    padded = _padded_elements(stride, order, element_bytes, loop_kind, base_dilation, tile, limits, fill)
     loads = _loads(stride, trips, kernel_class)
     run = 1.0
     for position in range(8):
@@ -200,5 +204,5 @@ def _project(row, nodes, n, kernel_class, loop_kind, base_dilation, tile, trips,
     row[11] = fill[1]
     row[12] = np.log2(distinct)
     row[13] = np.log2(loads)
-    row[15] = np.log2(1.0 + run * nodes.element_bytes[n])
-    return np.log2(1.0 + padded * nodes.element_bytes[n] * loads)
+    row[15] = np.log2(1.0 + run * element_bytes)
+    return np.log2(1.0 + padded * element_bytes * loads)

@@ -8,7 +8,7 @@ from lib.gnn.batching import Batcher
 from lib.gnn.examples import examples_of_shards
 from lib.gnn.feature_set import FeatureSetError
 from lib.gnn.inference import load_model, model_contents, predict, predict_rows
-from lib.gnn.network import build_network
+from lib.gnn.network import build_network, network_weights
 from lib.gnn.scaling import fit_scaling
 from lib.gnn.trained_model import TrainedModel, network_shape
 from lib.program.kernel_builder import KernelsBuilder
@@ -92,6 +92,12 @@ def test_a_model_predicts_the_same_after_a_round_trip(spec, tmp_path):
     loaded = load_model(ModelArtifact.read(tmp_path / "m"))
     assert loaded.scale == ("rank" if spec is LATE else "seconds")
     np.testing.assert_array_equal(predict(loaded, some), predict(model, some))
+
+
+def test_seeds_give_different_weights():
+    shape = untrained(LATE).shape
+    one, two = (network_weights(build_network(shape, seed)) for seed in (1, 2))
+    assert all((one[name] != two[name]).any() for name in one if name.endswith("kernel"))
 
 
 def test_seconds_are_the_ratio_times_the_analytical_estimate():
