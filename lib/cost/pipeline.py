@@ -285,8 +285,10 @@ def _add_store(store, times, parts) -> None:
 @njit(cache=True)
 def make_workspace():
     """Arrays that one call of :func:`price_row` after another reuses: compute, load and output costs by edge mask, the
-    tile, the pipes, and the intervals of each loop's indices with the odometer over them."""
+    tile of a step, the pipes, the intervals of each loop's indices, the nest with the odometer over them; and the tile
+    of the row, whose ninth extent of 1 stands for dimensions that no loop walks."""
     return (
         np.empty((512, 4)), np.empty((9, 256, 3)), np.empty((512, 3)), np.ones(9, dtype=np.int64), np.empty(5),
         np.empty((8, 4), dtype=np.int64), np.empty((8, 4), dtype=np.int64), np.empty((8, 7), dtype=np.int64),
+        np.ones(9, dtype=np.int64),
     )  # fmt: skip

@@ -7,11 +7,12 @@ what a single step costs.
 import numpy as np
 from numba import njit
 
+from lib.cost.borrowed import borrowed
 from lib.cost.cost_model import Costs, Reason
 from lib.cost.matrix_unit import usable_array
 from lib.cost.pipeline import BYTES, PART_NAMES, make_workspace, price_row
 from lib.cost.simulator_constants import SimulatorConstants
-from lib.cost.tile_step import step_model
+from lib.cost.tile_step import borrowed_model, step_model
 from lib.hardware.datapath import Datapath, on_chip_bytes
 from lib.program.kernels import Kernels
 from lib.schedule.loops import LOOP_ORDERS
@@ -48,7 +49,7 @@ class Simulator:
         all_parts = np.empty((rows, len(PART_NAMES)))
         _price(
             step_model(kernels, datapath, self.constants), schedules.kernel, schedules.tile, schedules.dataflow,
-            schedules.loop_order, datapath, value, reason, all_parts,
+            schedules.loop_order, datapath, make_workspace(), value, reason, all_parts,
         )  # fmt: skip
         dram_bytes = all_parts[:, BYTES : BYTES + 3].copy()
         return Costs(value, reason, dram_bytes, None, all_parts if parts else None)
@@ -75,22 +76,28 @@ def _check(kernels: Kernels, schedules: Schedules) -> None:
 
 
 @njit(cache=True, error_model="numpy")
-def _price(model, kernel, tile, dataflow, loop_order, datapath, value, reason, parts) -> None:
+def _price(model, kernel, tile, dataflow, loop_order, datapath, owned, value, reason, parts) -> None:
+    """`owned`: the workspace, which the caller keeps alive."""
+    view = borrowed_model(model)
+    all_parts = borrowed(parts)
+    workspace = (
+        borrowed(owned[0]), borrowed(owned[1]), borrowed(owned[2]), borrowed(owned[3]), borrowed(owned[4]),
+        borrowed(owned[5]), borrowed(owned[6]), borrowed(owned[7]),
+    )  # fmt: skip
+    extents = borrowed(owned[8])
     limits = tile_limits(datapath)
     array = usable_array(datapath)
     no_buffer = on_chip_bytes(datapath)[0] <= 0
-    workspace = make_workspace()
-    extents = np.ones(9, dtype=np.int64)  # the ninth stands for dimensions that no loop walks
     for row in range(len(kernel)):
         k = kernel[row]
         extents[:8] = tile[row]
         if no_buffer:
             reason[row] = Reason.NO_BUFFER
-        elif not tile_fits(model.operands, k, extents, limits):
+        elif not tile_fits(view.operands, k, extents, limits):
             reason[row] = Reason.TILE_TOO_LARGE
         else:
             value[row] = price_row(
-                model, k, extents, dataflow[row], loop_order[row], array, datapath, workspace, parts[row]
+                view, k, extents, dataflow[row], loop_order[row], array, datapath, workspace, all_parts[row]
             )  # fmt: skip
             continue
         value[row] = np.nan

@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from lib.cost.borrowed import borrowed
 from lib.cost.dma import operand_transfer, whole_extents
 from lib.cost.matrix_unit import accumulates_on_pe, matrix_work
 from lib.cost.simulator_constants import SimulatorConstants
@@ -56,6 +57,24 @@ def step_model(kernels: Kernels, datapath: Datapath, constants: SimulatorConstan
         vector=vector,
         constants=constants,
     )
+
+
+@njit(cache=True)
+def borrowed_model(model) -> StepModel:
+    """The same model through views that do not own its arrays, see :func:`lib.cost.borrowed.borrowed`."""
+    operands, vector = model.operands, model.vector
+    return StepModel(
+        borrowed(model.loops), borrowed(model.base_dilation), borrowed(model.matrix), borrowed(model.dot),
+        borrowed(model.nested),
+        NodeTable(
+            borrowed(operands.offset), borrowed(operands.node), borrowed(operands.weight), borrowed(operands.dimension)
+        ),
+        borrowed(model.whole),
+        VectorPlan(
+            borrowed(vector.offset), borrowed(vector.dimensions), borrowed(vector.weight), borrowed(vector.dimension)
+        ),
+        model.constants,
+    )  # fmt: skip
 
 
 @njit(cache=True, error_model="numpy")
