@@ -11,7 +11,7 @@ from numba import njit
 
 from lib.hardware.datapath import L2_DISABLED, L2_PRIVATE
 from lib.program.kernels import BATCH, GROUP, IN_C, KERNEL_H, KERNEL_W, OUT_C, OUT_H, OUT_W
-from lib.schedule.schedules import INPUT_STATIONARY, OUTPUT_STATIONARY
+from lib.schedule.schedules import INPUT_STATIONARY, OUTPUT_STATIONARY, WEIGHT_STATIONARY
 
 
 class UsableArray(NamedTuple):
@@ -89,6 +89,24 @@ def array_cycles(dataflow, repeats, row_folds, m, n, k, rows, columns, overlap) 
 
 
 @njit(cache=True, error_model="numpy")
+def _diagonal_cycles(dataflow, pixels, taps, in_c, out_c, groups, packed, rows, columns, overlap) -> int:
+    """Cycles with `packed` groups on the diagonal of the array, a pass a tap. The groups left over lie on it several
+    times, for as many pixels at once (weight-stationary; the other dataflows stream something else)."""
+    whole, left = groups // packed, groups % packed
+    cycles = 0
+    if whole > 0:
+        n, k = packed * out_c, packed * taps * in_c
+        cycles += array_cycles(dataflow, whole, taps, pixels, n, k, rows, columns, overlap)
+    if left > 0:
+        copies = packed // left if dataflow == WEIGHT_STATIONARY else 1
+        m, n, k = -(-pixels // copies), copies * left * out_c, copies * left * taps * in_c
+        cycles += array_cycles(dataflow, 1, taps, m, n, k, rows, columns, overlap)
+        if whole > 0 and overlap:
+            cycles -= rows + columns - 3
+    return cycles
+
+
+@njit(cache=True, error_model="numpy")
 def _one_pe(dataflow, pixels, taps, in_c, out_c, groups, few_channels, taps_on_rows, is_dot, array, overlap):
     """Best mapping of one PE's share: (cycles, repeats, row_folds, n, k)."""
     rows, columns = array.rows, array.columns
@@ -100,15 +118,12 @@ def _one_pe(dataflow, pixels, taps, in_c, out_c, groups, few_channels, taps_on_r
     chosen = (best, groups, row_folds, out_c, k)
     if is_dot or groups == 1 or dataflow == OUTPUT_STATIONARY:
         return chosen
-    packed = min(min(rows // in_c, columns // out_c), groups)
+    packed = min(rows // in_c, columns // out_c)
     if packed > 1:
-        repeats = -(-groups // packed)
-        cycles = array_cycles(
-            dataflow, repeats, taps, pixels, packed * out_c, packed * k, rows, columns, overlap
-        )  # fmt: skip
+        cycles = _diagonal_cycles(dataflow, pixels, taps, in_c, out_c, groups, packed, rows, columns, overlap)
         if cycles < best:
-            best = cycles
-            chosen = (cycles, repeats, taps, packed * out_c, packed * k)
+            best, diagonal = cycles, min(packed, groups)
+            chosen = (cycles, -(-groups // diagonal), taps, diagonal * out_c, diagonal * k)
     if in_c == 1 and taps_on_rows:
         row_folds = -(-taps // rows)
         cycles = array_cycles(dataflow, 1, row_folds, pixels, groups * out_c, taps, rows, columns, overlap)
@@ -121,12 +136,13 @@ def _one_pe(dataflow, pixels, taps, in_c, out_c, groups, few_channels, taps_on_r
 def matrix_work(tile, in_c_whole, base_dilation, is_dot, dataflow, array, datapath, constants, overlap) -> MatrixWork:
     """Cycles and traffic of the matrix op of a tile on the busiest PE.
 
-    `tile`: int[8] extents of the canonical loops; `in_c_whole`: contracted channels of the whole kernel, which decide
-    whether taps are packed; `base_dilation`: int[2], zeros between inputs, which are skipped (each output phase sees
-    `ceil(taps / dilation)` of them). Mappings: a pass a filter tap; taps packed on rows for few input channels; groups
-    of a convolution block-diagonally; taps on rows and channels on columns for depthwise on small arrays. Each axis
-    of the PE grid splits the pixels, the output channels, the groups or the contraction (first its taps; the PEs' sums
-    are added up), whichever takes the fewest cycles.
+    `tile`: int[8] extents of the canonical loops; `in_c_whole`: contracted channels of the whole kernel, which
+    decide whether taps are packed; `base_dilation`: int[2], zeros between inputs, which are skipped (each output
+    phase sees `ceil(taps / dilation)` of them). Mappings: a pass a filter tap; taps packed on rows for few input
+    channels; groups of a convolution block-diagonally, several pixels at once where there are few groups; taps on
+    rows and channels on columns for depthwise on small arrays. Each axis of the PE grid splits the pixels, the
+    output channels, the groups or the contraction (first its taps; the PEs' sums are added up), whichever takes the
+    fewest cycles.
     """
     pixels = tile[BATCH] * tile[OUT_H] * tile[OUT_W]
     taps = (-(-tile[KERNEL_H] // base_dilation[0])) * (-(-tile[KERNEL_W] // base_dilation[1]))
@@ -140,14 +156,13 @@ def matrix_work(tile, in_c_whole, base_dilation, is_dot, dataflow, array, datapa
             split_n = (pes_x if axis_x == 1 else 1) * (pes_y if axis_y == 1 else 1)
             split_g = (pes_x if axis_x == 2 else 1) * (pes_y if axis_y == 2 else 1)
             split_k = (pes_x if axis_x == 3 else 1) * (pes_y if axis_y == 3 else 1)
-            m = -(-pixels // split_m)
             out_c = -(-tile[OUT_C] // split_n)
             groups = -(-tile[GROUP] // split_g)
             split_taps = min(split_k, taps)
             in_c = -(-tile[IN_C] // -(-split_k // split_taps))
+            m, share = -(-pixels // split_m), -(-taps // split_taps)
             cycles, repeats, row_folds, n, k = _one_pe(
-                dataflow, m, -(-taps // split_taps), in_c, out_c, groups, few_channels, taps_on_rows, is_dot, array,
-                overlap,
+                dataflow, m, share, in_c, out_c, groups, few_channels, taps_on_rows, is_dot, array, overlap
             )  # fmt: skip
             if best.cycles < 0 or cycles < best.cycles:
                 best = _traffic(

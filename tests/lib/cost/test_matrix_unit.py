@@ -68,8 +68,15 @@ def test_few_input_channels_share_the_rows():
 
 
 def test_depthwise_is_block_diagonal_on_a_large_array():
-    # 192 channels are 2 diagonals of 128; 9 passes each; 4 * 28 * 28 pixels.
-    assert cycles((4, 28, 28, 1, 1, 3, 3, 192), 1).cycles == 2 * 9 * 4 * 28 * 28 + 253
+    # 256 channels are 2 diagonals of 128; 9 passes each; 4 * 28 * 28 pixels.
+    assert cycles((4, 28, 28, 1, 1, 3, 3, 256), 1).cycles == 2 * 9 * 4 * 28 * 28 + 253
+
+
+def test_few_groups_take_several_pixels_at_once():
+    # 32 channels fill a quarter of the diagonal: 4 pixels at once.
+    assert cycles((1, 112, 112, 1, 1, 3, 3, 32), 1).cycles == 9 * 112 * 112 // 4 + 253
+    # 192 are a full diagonal and 64, which take two pixels at once.
+    assert cycles((4, 28, 28, 1, 1, 3, 3, 192), 1).cycles == 9 * 4 * 28 * 28 * 3 // 2 + 253
 
 
 def test_depthwise_puts_taps_on_rows_of_a_small_array():

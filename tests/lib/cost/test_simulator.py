@@ -222,7 +222,7 @@ def test_absolute_times_are_plausible():
     peak = 2 * 128 * 128 * 0.94e9
     used = macs / peak / Simulator().cost(kernels, rows, TPU_V3).value
     assert 0.85 < used[0] < 1.0  # FAST: large convolutions reach 0.7 or more
-    assert 0.004 < used[1] < 1 / 128 * 1.01
+    assert 0.004 < used[1] < 1 / 128
     v2 = TPU_V3._replace(clock_hz=0.7e9, pes_x=1, vector_lanes=1024, dram_bytes_per_s=350e9)
     assert (Simulator().cost(kernels, rows, v2).value > 1.9 * Simulator().cost(kernels, rows, TPU_V3).value).all()
     # The edge variant has a sixteenth of the v2 core's peak at 0.5 GHz, but a better mapping for depthwise layers.
