@@ -45,7 +45,7 @@ def use_threads(threads: int) -> None:
     """Limit TensorFlow to so many threads; has no effect once it has run anything in this process."""
     try:
         tf.config.threading.set_intra_op_parallelism_threads(threads)
-        tf.config.threading.set_inter_op_parallelism_threads(1)
+        tf.config.threading.set_inter_op_parallelism_threads(threads)
     except RuntimeError:
         return
 

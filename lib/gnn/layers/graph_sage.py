@@ -15,13 +15,13 @@ class GraphSageBlock(keras.layers.Layer):
         g_i = relu(l2([ x_i | mean of x_j over consumers j of i and i itself ] W_g + b_g))
         x'_i = x_i + [ f_i | g_i ] W
 
-    GraphSageConv scales each node to length 1 (l2), which loses magnitudes; the residual carries them on.
+    f_i and g_i have half of the channels each. GraphSageConv scales each node to length 1 (l2), which loses magnitudes; the residual carries them on.
 
     **Input**: (x float32[n, channels], edge int32[e, 2] of source and target nodes).
 
     **Output**: float32[n, channels].
 
-    **Arguments**: `channels`: units; `seed`: of the weights.
+    **Arguments**: `channels`: units, an even number; `seed`: of the weights.
     """
 
     def __init__(self, channels: int, seed: int, **kwargs):
@@ -29,7 +29,7 @@ class GraphSageBlock(keras.layers.Layer):
 
         def convolution(name: str, offset: int) -> GraphSageConv:
             return GraphSageConv(
-                channels,
+                channels // 2,
                 aggregate="mean",
                 activation="relu",
                 kernel_initializer=seeded_uniform(seed + offset),

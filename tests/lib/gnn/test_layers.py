@@ -16,24 +16,25 @@ def test_column_wise_reduction():
 
 
 def test_graph_sage_mixes_producers_and_consumers():
-    layer = GraphSageBlock(2, seed=1)
-    layer((X, CHAIN))
+    x = np.array([[1, 2, 5, -2], [3, -4, 1, 2], [5, 6, -3, 4]], np.float32)
+    layer = GraphSageBlock(4, seed=1)
+    layer((x, CHAIN))
     names = {variable.path.split("/", 1)[1]: variable for variable in layer.weights}
-    # keep the aggregate (rows 2 and 3 of the kernel), drop the node itself; add forward and backward
-    for direction in ("forward", "backward"):
-        names[f"{direction}/kernel"].assign([[0, 0], [0, 0], [1, 0], [0, 1]])
-    names["join/kernel"].assign([[1, 0], [0, 1], [1, 0], [0, 1]])
-    out = layer((X, CHAIN)).numpy()
+    # of the aggregate (the kernel's last four rows) take two columns forward and the other two backward
+    for direction, first in (("forward", 4), ("backward", 6)):
+        kernel = np.zeros((8, 2))
+        kernel[first, 0] = kernel[first + 1, 1] = 1
+        names[f"{direction}/kernel"].assign(kernel)
+    names["join/kernel"].assign(np.eye(4))
+    out = layer((x, CHAIN)).numpy()
 
     def unit(vector):
         return np.maximum(vector / np.linalg.norm(vector), 0)
 
-    expected = [
-        X[0] + unit(X[0]) + unit((X[0] + X[1]) / 2),
-        X[1] + unit((X[0] + X[1]) / 2) + unit((X[1] + X[2]) / 2),
-        X[2] + unit((X[1] + X[2]) / 2) + unit(X[2]),
-    ]
-    np.testing.assert_allclose(out, expected, rtol=1e-5)
+    along, against = x[:, :2], x[:, 2:]
+    producers = [unit(along[0]), unit((along[0] + along[1]) / 2), unit((along[1] + along[2]) / 2)]
+    consumers = [unit((against[0] + against[1]) / 2), unit((against[1] + against[2]) / 2), unit(against[2])]
+    np.testing.assert_allclose(out, x + np.concatenate([producers, consumers], axis=1), rtol=1e-5)
 
 
 def test_node_block_does_not_look_at_edges():
