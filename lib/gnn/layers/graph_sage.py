@@ -15,7 +15,8 @@ class GraphSageBlock(keras.layers.Layer):
         g_i = relu(l2([ x_i | mean of x_j over consumers j of i and i itself ] W_g + b_g))
         x'_i = x_i + [ f_i | g_i ] W
 
-    f_i and g_i have half of the channels each. GraphSageConv scales each node to length 1 (l2), which loses magnitudes; the residual carries them on.
+    f_i and g_i have half of the channels each. GraphSageConv scales each node to length 1 (l2), which
+    loses magnitudes; the residual carries them on.
 
     **Input**: (x float32[n, channels], edge int32[e, 2] of source and target nodes).
 
