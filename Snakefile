@@ -1,6 +1,7 @@
 # From a study (one YAML file) to a report. The study is `config.yaml` beside this file, or the one that
 # `--configfile` names; `rules/` holds one rule a stage, and each rule's script has its name.
 
+
 include: "rules/common.smk"
 include: "rules/program.smk"
 include: "rules/dataset.smk"

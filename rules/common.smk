@@ -12,7 +12,7 @@ from lib.code_fingerprint import code_fingerprint
 from schemas.study_file import StudyError, load_study
 
 
-def study_path():
+def find_study():
     given = workflow.config_settings.configfiles
     if len(given) > 1:
         raise WorkflowError(
@@ -23,9 +23,12 @@ def study_path():
     return Path(given[0]) if given else Path(workflow.current_basedir).parent / "config.yaml"
 
 
+STUDY_FILE = find_study()
+
+
 def read_study():
     try:
-        return load_study(study_path(), dict(workflow.config_settings.config))
+        return load_study(STUDY_FILE, dict(workflow.config_settings.config))
     except StudyError as error:
         raise WorkflowError(str(error)) from None
 
@@ -42,7 +45,7 @@ def names(ids):
 def code(stage, builder=None):
     """Fingerprint of a stage's script, of the modules that it imports, and of a builder named in the study."""
     script = Path(workflow.basedir) / "workflow" / "scripts" / f"{stage}.py"
-    return code_fingerprint(script, builder, study_path().parent)
+    return code_fingerprint(script, builder, STUDY_FILE.parent)
 
 
 def files(folder, *others):
@@ -62,13 +65,13 @@ def program_code(wildcards):
 def builder_folder(wildcards):
     """Where a builder may lie beside the repository: the study's folder, relative to the working directory."""
     is_builder = program_spec(wildcards)["source"]["kind"] == "builder"
-    return os.path.relpath(study_path().parent) if is_builder else ""
+    return os.path.relpath(STUDY_FILE.parent) if is_builder else ""
 
 
 def program_input(wildcards):
     """The HLO file of a workload that is read from one."""
     source = program_spec(wildcards)["source"]
-    return {"hlo": os.path.relpath(study_path().parent / source["name"])} if source["kind"] == "hlo" else {}
+    return {"hlo": os.path.relpath(STUDY_FILE.parent / source["name"])} if source["kind"] == "hlo" else {}
 
 
 def programs(workloads):

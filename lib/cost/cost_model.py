@@ -46,8 +46,6 @@ class CostModel(Protocol):
     """Of "tile", "schedule", "residency", "hardware": what may vary between rows or calls."""
     part_names: tuple[str, ...]
 
-    def cost(
-        self, kernels: Kernels, schedules: Schedules, datapath: Datapath, *, parts: bool = False
-    ) -> Costs:
+    def cost(self, kernels: Kernels, schedules: Schedules, datapath: Datapath, *, parts: bool = False) -> Costs:
         """Price every row. Raises ValueError naming an op kind that the model does not know."""
         ...
