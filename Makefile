@@ -9,9 +9,9 @@ PYTHON ?= $(shell for v in 3.13 3.12 3.11 3; do command -v python$$v && python$$
 BIN := .venv/bin
 READY := .venv/ready
 
-.PHONY: all check test lock clean format docs
+.PHONY: all check test lock clean format docs compile
 
-all: $(READY)
+all: compile
 	@$(BIN)/snakemake --configfile "$(STUDY)"
 	@$(BIN)/python -m lib.report.console "$(STUDY)"
 
@@ -24,6 +24,10 @@ $(READY): requirements.lock
 	@$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r requirements.lock
 	@touch $(READY)
 
+# Compiled code is kept by state of the sources: a second or two where nothing changed.
+compile: $(READY)
+	@$(BIN)/python -m lib.compile_ahead
+
 check: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -32,7 +36,7 @@ check: $(READY)
 	$(BIN)/python -m schemas.reference_docs --check
 	$(BIN)/snakemake --lint
 
-test: $(READY)
+test: compile
 	$(BIN)/pytest -n 2 --dist loadfile
 
 format: $(READY)

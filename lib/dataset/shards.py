@@ -35,7 +35,7 @@ class Shard(NamedTuple):
     @property
     def row_offset(self) -> np.ndarray:
         """int64[k + 1] cuts `rows` into kernels; every kernel has at least one row."""
-        return np.searchsorted(self.rows["kernel"].to_numpy(), np.arange(self.kernels.count + 1)).astype(np.int64)
+        return np.searchsorted(self.rows["kernel"].to_numpy(), np.arange(self.kernels.number + 1)).astype(np.int64)
 
     @property
     def tiles(self) -> np.ndarray:
@@ -101,7 +101,7 @@ def remove_shared(train: Iterable[Shard], test_fingerprints: frozenset[str]) -> 
     are taken out of training and never out of test, since a test program is made of them too.
     """
     kept = (_without(shard, test_fingerprints) for shard in train)
-    return [shard for shard in kept if shard.kernels.count]
+    return [shard for shard in kept if shard.kernels.number]
 
 
 def _without(shard: Shard, removed: frozenset[str]) -> Shard:

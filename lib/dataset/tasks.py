@@ -60,7 +60,7 @@ def tile_shard(
         kernels=kernels,
         table=_kernel_table(kernels, roots, executions),
         rows=labelled_rows(kernels, schedules, is_default, datapath, label, analytical),
-        configurations=_configuration_table([(np.arange(kernels.count), executions)]),
+        configurations=_configuration_table([(np.arange(kernels.number), executions)]),
     )
 
 
@@ -79,8 +79,8 @@ def fusion_shard(
     fusions = [space.default()] + [space.random(rng) for _ in range(configurations)]
     parts = [extractor.extract(space.group(fuse)) for fuse in fusions]
     kernels, place = unique(concatenate([part.kernels for part in parts]))
-    places = np.split(place, np.cumsum([part.kernels.count for part in parts])[:-1])
-    executions = np.zeros(kernels.count, dtype=np.int32)
+    places = np.split(place, np.cumsum([part.kernels.number for part in parts])[:-1])
+    executions = np.zeros(kernels.number, dtype=np.int32)
     executions[places[0]] = parts[0].executions
     _, first = np.unique(place, return_index=True)
     all_roots = [root for part in parts for root in part.roots]
@@ -90,7 +90,7 @@ def fusion_shard(
         rows=labelled_rows(
             kernels,
             default_schedule(kernels, datapath),
-            np.ones(kernels.count, dtype=bool),
+            np.ones(kernels.number, dtype=bool),
             datapath,
             label,
             analytical,
@@ -102,7 +102,7 @@ def fusion_shard(
 def _kernel_table(kernels: Kernels, roots: list[str], executions: np.ndarray) -> pd.DataFrame:
     return pd.DataFrame(
         {
-            "kernel": np.arange(kernels.count, dtype=np.int32),
+            "kernel": np.arange(kernels.number, dtype=np.int32),
             "kernel_class": np.array(KERNEL_CLASSES, dtype=object)[kernels.kernel_class],
             "root": np.array(roots, dtype=object),
             "default_executions": executions,

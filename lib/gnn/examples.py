@@ -66,8 +66,8 @@ def examples_of_shards(shards: Sequence[Shard]) -> Examples:
     if len(names) > 1:
         raise ValueError(f"the shards have different analytical parts: {sorted(names)}")
     (parts,) = names
-    counts = [shard.kernels.count for shard in shards]
-    rows_of = [np.bincount(shard.rows["kernel"].to_numpy(), minlength=shard.kernels.count) for shard in shards]
+    counts = [shard.kernels.number for shard in shards]
+    rows_of = [np.bincount(shard.rows["kernel"].to_numpy(), minlength=shard.kernels.number) for shard in shards]
     return _examples(
         kernels=concatenate([shard.kernels for shard in shards]),
         datapaths=[shard.datapath for shard in shards],
@@ -93,10 +93,10 @@ def examples_of_rows(
 
     `tile`: int32[r, 8]; `analytical`: float64[r, len(parts)] with `parts` as in :func:`analytical_names`.
     """
-    rows_per_kernel = np.bincount(row_kernel, minlength=kernels.count)
+    rows_per_kernel = np.bincount(row_kernel, minlength=kernels.number)
     return _examples(
-        kernels, [datapath], np.zeros(kernels.count, np.int32), rows_per_kernel, tile, parts, analytical,
-        np.full(len(row_kernel), np.nan), np.ones(kernels.count, np.int64),
+        kernels, [datapath], np.zeros(kernels.number, np.int32), rows_per_kernel, tile, parts, analytical,
+        np.full(len(row_kernel), np.nan), np.ones(kernels.number, np.int64),
     )  # fmt: skip
 
 

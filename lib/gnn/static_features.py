@@ -90,7 +90,7 @@ def _fill_node_features(out, nodes, loops, loop_kind, base_dilation, edge_offset
 
 def kernel_features(kernels: Kernels, nodes: NodeTable) -> np.ndarray:
     """float32[k, len(KERNEL_FEATURES)]"""
-    count = kernels.count
+    count = kernels.number
     by_class = np.zeros((count, CLASSES))
     role_bytes = np.zeros((count, 3))
     _sum_work(by_class, nodes, kernels.loops)

@@ -49,12 +49,12 @@ def train_on_shards(spec: dict[str, Any], seed: int, shards: list[Shard]) -> tup
         raise ValueError(
             f"model {spec['id']}: every training kernel occurs in a test program; change the dataset's split"
         )
-    kept, all_of_them = (sum(shard.kernels.count for shard in part) for part in (training, split["train"]))
+    kept, all_of_them = (sum(shard.kernels.number for shard in part) for part in (training, split["train"]))
     LOG.info("%d training kernels, %d removed because test programs have them", kept, all_of_them - kept)
     families = sorted({spec["families"][shard.workload] for shard in training})
     family = np.repeat(
         [families.index(spec["families"][shard.workload]) for shard in training],
-        [shard.kernels.count for shard in training],
+        [shard.kernels.number for shard in training],
     )
     validation = examples_of_shards(split["validation"]) if split["validation"] else None
     return train(spec, seed, examples_of_shards(training), family, validation)

@@ -76,8 +76,8 @@ class KernelExtractor:
         ]
         return ProgramKernels(
             kernels=kernels,
-            executions=np.array([executions[k] for k in range(kernels.count)], dtype=np.int32),
-            roots=[self.flow.instructions[first[k]].name for k in range(kernels.count)],
+            executions=np.array([executions[k] for k in range(kernels.number)], dtype=np.int32),
+            roots=[self.flow.instructions[first[k]].name for k in range(kernels.number)],
             occurrence_kernel=occurrence_kernel,
             occurrence_root=np.array(roots, dtype=np.int32),
             occurrence_edge=np.array(edges, dtype=np.int32).reshape(-1, 3),
@@ -87,7 +87,7 @@ class KernelExtractor:
         builder = KernelsBuilder()
         for key in keys:
             row, sources = _kernel_row(self.flow, key)
-            self._built[key] = _Built(self._store.count + builder.add(row), sources)
+            self._built[key] = _Built(self._store.number + builder.add(row), sources)
         self._store = concatenate([self._store, builder.build()])
 
 

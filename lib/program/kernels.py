@@ -77,7 +77,7 @@ class Kernels(NamedTuple):
     """One a kernel: 32 hexadecimal digits of its canonical form (layout and types in, names out)."""
 
     @property
-    def count(self) -> int:
+    def number(self) -> int:
         """Number of kernels."""
         return len(self.loops)
 
@@ -147,7 +147,7 @@ def unique(kernels: Kernels) -> tuple[Kernels, np.ndarray]:
     place: dict[str, int] = {}
     inverse = np.array([place.setdefault(f, len(place)) for f in kernels.fingerprint], dtype=np.int32)
     first = np.full(len(place), -1, dtype=np.int64)
-    first[inverse[::-1]] = np.arange(kernels.count)[::-1]
+    first[inverse[::-1]] = np.arange(kernels.number)[::-1]
     return take(kernels, first), inverse
 
 

@@ -28,11 +28,11 @@ def default_schedule(kernels: Kernels, datapath: Datapath) -> Schedules:
         operands = operand_table(kernels, datapath.register_sublanes, datapath.register_lanes)
         needed = sum(tile_bytes(operands, k, np.append(tile[k], 1).astype(np.int64)))
         raise ValueError(
-            f"{np.count_nonzero(~fits)} of {kernels.count} kernels have no tile that fits on chip; the first is kernel "
+            f"{np.count_nonzero(~fits)} of {kernels.number} kernels have no tile that fits on chip; the first is kernel "
             f"{k} ({KERNEL_CLASSES[kernels.kernel_class[k]]}, {kernels.fingerprint[k]}): its smallest tile takes "
             f"{needed:.0f} bytes and may take {tile_limits(datapath).whole} (half of the buffer)"
         )
-    return schedules_for_tiles(np.arange(kernels.count, dtype=np.int32), tile)
+    return schedules_for_tiles(np.arange(kernels.number, dtype=np.int32), tile)
 
 
 def default_tiles(kernels: Kernels, datapath: Datapath) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -43,7 +43,7 @@ def default_tiles(kernels: Kernels, datapath: Datapath) -> tuple[np.ndarray, np.
     """
     candidates = tile_candidates(kernels, datapath)
     number, seconds = default_numbers(kernels, datapath, candidates)
-    tile = np.empty((kernels.count, 8), dtype=np.int32)
+    tile = np.empty((kernels.number, 8), dtype=np.int32)
     last = candidates.combinations() - 1
     _tiles_at(candidates.offset, candidates.extent, np.where(number < 0, last, number), tile)
     return tile, seconds, number >= 0

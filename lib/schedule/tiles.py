@@ -22,7 +22,7 @@ __all__ = ["TileCandidates", "tile_candidates", "tile_counts", "tile_fits", "til
 def tile_counts(kernels: Kernels, datapath: Datapath) -> np.ndarray:
     """int64[k]: number of tiles of each kernel that fit; 0 where none does."""
     candidates = tile_candidates(kernels, datapath)
-    counts = np.zeros(kernels.count, dtype=np.int64)
+    counts = np.zeros(kernels.number, dtype=np.int64)
     _count(*_geometry(kernels, datapath), candidates.offset, candidates.extent, counts)
     return counts
 
@@ -41,13 +41,13 @@ def tile_space(kernels: Kernels, datapath: Datapath, limit: int, seed: int) -> S
     operands, limits = _geometry(kernels, datapath)
     room = np.empty(int(candidates.combinations().max(initial=0)), dtype=np.int32)
     chosen = []
-    for k in range(kernels.count):
+    for k in range(kernels.number):
         count = _fitting(operands, limits, candidates.offset, candidates.extent, k, room)
         numbers = room[:count]
         if count > limit:
             numbers = _sample(numbers, int(default[k]), limit, seed, kernels.fingerprint[k])
         chosen.append(numbers.astype(np.int64))
-    kernel = np.repeat(np.arange(kernels.count, dtype=np.int32), [len(c) for c in chosen])
+    kernel = np.repeat(np.arange(kernels.number, dtype=np.int32), [len(c) for c in chosen])
     number = np.concatenate(chosen) if chosen else np.empty(0, dtype=np.int64)
     tile = np.empty((len(kernel), 8), dtype=np.int32)
     _tiles_of(candidates.offset, candidates.extent, kernel, number, tile)

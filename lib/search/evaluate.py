@@ -83,7 +83,7 @@ def run_workload(work: WorkloadKernels, datapath: Datapath, model: CostModel, se
     """
     schedules = tile_space(work.kernels, datapath, TILES_PER_KERNEL, seed)
     costs = model.cost(work.kernels, schedules, datapath)
-    kernel_s = np.full(work.kernels.count, np.nan)
+    kernel_s = np.full(work.kernels.number, np.nan)
     np.fmin.at(kernel_s, schedules.kernel, costs.value)
     seconds = float(kernel_s @ work.executions)
     flops = float(work.flops @ work.executions)

@@ -71,7 +71,7 @@ def kernels_table(evaluator: Evaluator, best: Best | None) -> pd.DataFrame:
         seconds["best_s"] = (
             np.full(len(work.occurrence), np.nan) if best is None else _occurrence_s(best.evaluation, id, evaluator)
         )
-        count = work.kernels.count
+        count = work.kernels.number
         parts.append(
             pd.DataFrame(
                 {

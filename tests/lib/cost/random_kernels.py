@@ -104,16 +104,16 @@ def random_kernels(generator: np.random.Generator, count: int) -> Kernels:
 
 def random_rows(generator: np.random.Generator, kernels: Kernels, most_steps: int) -> Schedules:
     """One row a kernel: any tile of up to `most_steps` steps, dataflow and loop order."""
-    tiles = np.ones((kernels.count, 8), dtype=np.int32)
-    for k in range(kernels.count):
+    tiles = np.ones((kernels.number, 8), dtype=np.int32)
+    for k in range(kernels.number):
         steps = 1
         for slot in generator.permutation(8):
             extent = int(kernels.loops[k, slot])
             room = max(1, min(most_steps // steps, int(generator.choice([1, 2, 3, 4, 7, 11]))))
             tiles[k, slot] = -(-extent // room)
             steps *= -(-extent // int(tiles[k, slot]))
-    rows = schedules_for_tiles(np.arange(kernels.count, dtype=np.int32), tiles)
+    rows = schedules_for_tiles(np.arange(kernels.number, dtype=np.int32), tiles)
     return rows._replace(
-        dataflow=generator.integers(0, 3, kernels.count).astype(np.uint8),
-        loop_order=generator.integers(0, 3, kernels.count).astype(np.uint8),
+        dataflow=generator.integers(0, 3, kernels.number).astype(np.uint8),
+        loop_order=generator.integers(0, 3, kernels.number).astype(np.uint8),
     )

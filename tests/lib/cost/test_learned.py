@@ -20,8 +20,8 @@ TILE = np.array([[1, 14, 28, 128, 128, 3, 3, 1], [4, 7, 28, 128, 128, 3, 3, 1], 
 
 def model(spec) -> TrainedModel:
     kernels = example_kernels()
-    values = np.random.default_rng(0).random((kernels.count, len(PARTS))) + 1
-    examples = examples_of_rows(kernels, np.arange(kernels.count), kernels.loops, TPU_V3_CORE, PARTS, values)
+    values = np.random.default_rng(0).random((kernels.number, len(PARTS))) + 1
+    examples = examples_of_rows(kernels, np.arange(kernels.number), kernels.loops, TPU_V3_CORE, PARTS, values)
     scaling = fit_scaling(examples, np.random.default_rng(0))
     shape = network_shape(spec, examples.features, scaling)
     return TrainedModel(spec, 1, examples.features, scaling, shape, build_network(shape, 1))

@@ -204,7 +204,7 @@ def test_time_keeps_the_roofline_and_traffic_the_compulsory_bytes(seed, datapath
     macs = np.prod(kernels.loops.astype(float), axis=1)
     matrix = np.isin(kernels.kernel_class, (0, 1, 2))
     assert (costs.value[matrix] >= macs[matrix] / peak).all()
-    for k in range(kernels.count):
+    for k in range(kernels.number):
         output = kernels.operand_offset[k + 1] - 1
         assert costs.dram_bytes[k, 2] >= kernels.operand_elements[output] * kernels.operand_element_bytes[output]
     assert (parts["exposed_s"] >= 0).all()

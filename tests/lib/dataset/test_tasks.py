@@ -85,15 +85,15 @@ def test_kernels_without_a_choice_are_left_out():
     # with one row, column and channel a loop there is a single tile
     tiny = kernels._replace(kernels=kernels.kernels._replace(loops=np.ones((1, 8), dtype=np.int32)))
     shard = tile_shard(tiny, DATAPATH, Doubled(), Analytical(), TILES, 1)
-    assert shard.kernels.count == len(shard.rows) == len(shard.table) == len(shard.configurations) == 0
+    assert shard.kernels.number == len(shard.rows) == len(shard.table) == len(shard.configurations) == 0
 
 
 def test_fusion_task_has_each_distinct_kernel_once():
     shard = make("fusion")
-    assert len(set(shard.kernels.fingerprint)) == shard.kernels.count == len(shard.rows) > 1
-    assert shard.rows["kernel"].tolist() == list(range(shard.kernels.count))
+    assert len(set(shard.kernels.fingerprint)) == shard.kernels.number == len(shard.rows) > 1
+    assert shard.rows["kernel"].tolist() == list(range(shard.kernels.number))
     assert shard.rows["is_default"].all()
-    assert shard.table["default_executions"].tolist() == [2] + [0] * (shard.kernels.count - 1)
+    assert shard.table["default_executions"].tolist() == [2] + [0] * (shard.kernels.number - 1)
     assert shard.table["root"][0] == "add-1"
 
 

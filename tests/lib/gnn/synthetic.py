@@ -49,7 +49,7 @@ def shard(task: str, workload: str = "net", count: int = 12, rows: int = 10, see
     rng = np.random.default_rng(seed)
     k = kernels(count, seed)
     rows_per_kernel = rows if task == "tile" else 1
-    kernel = np.repeat(np.arange(k.count, dtype=np.int32), rows_per_kernel)
+    kernel = np.repeat(np.arange(k.number, dtype=np.int32), rows_per_kernel)
     parts = rng.integers(1, 9, size=(len(kernel), 8))
     tile = np.maximum(-(-k.loops[kernel] // parts), 1).astype(np.int32)
     steps = np.prod(-(-k.loops[kernel] // tile).astype(np.float64), axis=1)
@@ -65,13 +65,13 @@ def shard(task: str, workload: str = "net", count: int = 12, rows: int = 10, see
     frame["analytical_steps"] = steps
     table = pd.DataFrame(
         {
-            "kernel": np.arange(k.count, dtype=np.int32),
-            "kernel_class": ["x"] * k.count,
-            "root": ["y"] * k.count,
-            "default_executions": np.ones(k.count, np.int32),
+            "kernel": np.arange(k.number, dtype=np.int32),
+            "kernel_class": ["x"] * k.number,
+            "root": ["y"] * k.number,
+            "default_executions": np.ones(k.number, np.int32),
         }
     )
     configurations = pd.DataFrame(
-        {"configuration": np.int32(0), "kernel": table["kernel"], "executions": np.ones(k.count, np.int32)}
+        {"configuration": np.int32(0), "kernel": table["kernel"], "executions": np.ones(k.number, np.int32)}
     )
     return Shard(k, table, frame, configurations, workload, "tpu-v3", TPU_V3_CORE, task)

@@ -36,7 +36,7 @@ def named(names, row):
 def examples():
     kernels = example_kernels()
     nodes = node_table(kernels)
-    limits = np.tile(hardware_limits(TPU_V3_CORE), (kernels.count, 1))
+    limits = np.tile(hardware_limits(TPU_V3_CORE), (kernels.number, 1))
     return kernels, nodes, limits
 
 
@@ -140,7 +140,7 @@ def test_tile_projected_on_the_nodes_of_a_convolution():
 def test_pairs_follow_rows_and_their_nodes():
     kernels, nodes, limits = examples()
     shapes = geometry(kernels, nodes, limits)
-    whole = node_tile_features(shapes, np.arange(kernels.count), kernels.loops)
+    whole = node_tile_features(shapes, np.arange(kernels.number), kernels.loops)
     assert len(whole) == nodes.offset[-1]
     alone = node_tile_features(shapes, np.array([3]), kernels.loops[3:4])
     np.testing.assert_array_equal(alone, whole[nodes.offset[3] : nodes.offset[4]])

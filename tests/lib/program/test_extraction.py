@@ -31,7 +31,7 @@ def extracted(program):
 def only_kernel(program):
     """(kernels, operands as (role, stride, order, elements), ops as (opcode, stride)) of a one-kernel program."""
     kernels = extracted(program).kernels
-    assert kernels.count == 1
+    assert kernels.number == 1
     operands = [
         (role, stride, [slot for slot in order if slot != NO_LOOP], elements)
         for role, stride, order, elements in zip(
@@ -122,7 +122,7 @@ def test_equal_kernels_are_one_and_executions_are_counted():
     for _ in range(3):
         index = s.bias(s.pointwise(index, 8))
     chain = extracted(s.program(index))
-    assert chain.kernels.count == 1
+    assert chain.kernels.number == 1
     assert chain.executions.tolist() == [3]
     assert chain.occurrence_edge.tolist() == [[0, 1, 0], [1, 2, 0]]
 
@@ -277,7 +277,7 @@ def test_two_slices_of_an_array_are_two_reads(computed):
         for a in (0, 16)
     ]
     found = extracted(s.program(s.op("add", *halves)))
-    assert found.kernels.count == 1 + computed
+    assert found.kernels.number == 1 + computed
     assert kernel_work(found.kernels).bytes_read[-1] == 2.0 * 4 * 32
 
 
@@ -342,7 +342,7 @@ def test_work_and_instructions_are_conserved_and_nothing_is_read_twice_too_littl
         bytes_moved = found.executions @ (work.bytes_read + work.bytes_written)
         parameters = sum(i.bytes for i in program.instructions if i.opcode == "parameter")
         assert bytes_moved >= parameters + sum(program.instructions[output].bytes for output in program.outputs)
-        for kernel in range(kernels.count):
+        for kernel in range(kernels.number):
             for operand in range(kernels.operand_offset[kernel], kernels.operand_offset[kernel + 1]):
                 elements = kernels.operand_elements[operand]
                 touched = tile_elements(

@@ -111,7 +111,7 @@ def test_iterations_are_the_points_of_the_iteration_space():
 @given(st.data())
 def test_the_table_for_scanning_says_the_same(data):
     kernels = example_kernels() if data.draw(st.booleans()) else build(transposed_convolution(), dot(7, 9, 11))
-    k = data.draw(st.integers(0, kernels.count - 1))
+    k = data.draw(st.integers(0, kernels.number - 1))
     tile = np.array([data.draw(st.integers(1, int(extent))) for extent in kernels.loops[k]])
     table = operand_table(kernels, 8, 128)
     extended = np.append(tile, 1)

@@ -39,7 +39,7 @@ def test_tile_space_is_what_fits_by_brute_force(capacity):
     kernels, datapath = example_kernels(), tpu_v3(global_buffer_bytes=capacity)
     space = tile_space(kernels, datapath, EVERYTHING, seed=1)
     counts = tile_counts(kernels, datapath)
-    for k in range(kernels.count):
+    for k in range(kernels.number):
         expected = fitting_tiles(kernels, k, capacity)
         assert [tuple(t) for t in space.tile[space.kernel == k].tolist()] == expected
         assert counts[k] == len(expected)
@@ -53,7 +53,7 @@ def test_default_is_the_first_cheapest_tile_of_the_whole_space():
     _, seconds, fits = default_tiles(kernels, datapath)
     assert fits.all()
     assert (default.dataflow == WEIGHT_STATIONARY).all()
-    for k in range(kernels.count):
+    for k in range(kernels.number):
         rows = np.flatnonzero(space.kernel == k)
         best = rows[np.argmin(value[rows])]
         assert default.tile[k].tolist() == space.tile[best].tolist()
@@ -66,7 +66,7 @@ def test_a_sample_is_in_order_without_repeats_and_holds_the_default():
     whole = tile_space(kernels, datapath, EVERYTHING, seed=1)
     default = default_schedule(kernels, datapath).tile
     assert (np.diff(space.kernel) >= 0).all()
-    for k in range(kernels.count):
+    for k in range(kernels.number):
         tiles = [tuple(t) for t in space.tile[space.kernel == k].tolist()]
         order = [tuple(t) for t in whole.tile[whole.kernel == k].tolist()]
         assert len(tiles) == min(20, len(order))
