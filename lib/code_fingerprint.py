@@ -30,6 +30,11 @@ def code_fingerprint(script: Path, builder: str | None = None, study_folder: Pat
     return digest.hexdigest()[:16]
 
 
+def in_repository(module: str) -> bool:
+    """Whether the dotted name is a module of this repository."""
+    return bool(_module_files(module))
+
+
 def imported_files(script: Path) -> frozenset[Path]:
     """The script and all repository files that it imports, directly or not."""
     return _reachable({Path(script).resolve()})

@@ -1,6 +1,7 @@
 """Compiles the cost models before the first job needs them: `python -m lib.compile_ahead`.
 
-Jobs share compiled code (`lib.compiled_code`); without this the first ones, started side by side, would each compile it.
+Jobs share compiled code (`lib.compiled_code`); without this the first ones, started side by side, would each
+compile all of it.
 """
 
 from concurrent.futures import ProcessPoolExecutor

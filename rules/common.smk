@@ -8,7 +8,7 @@ from pathlib import Path
 
 from snakemake.exceptions import WorkflowError
 
-from lib.code_fingerprint import code_fingerprint
+from lib.code_fingerprint import code_fingerprint, in_repository
 from schemas.study_file import StudyError, load_study
 
 
@@ -62,10 +62,13 @@ def program_code(wildcards):
     return code("program", source["name"].partition(":")[0] if source["kind"] == "builder" else None)
 
 
-def builder_folder(wildcards):
-    """Where a builder may lie beside the repository: the study's folder, relative to the working directory."""
-    is_builder = program_spec(wildcards)["source"]["kind"] == "builder"
-    return os.path.relpath(STUDY_FILE.parent) if is_builder else ""
+def source_folder(wildcards):
+    """Where a builder of one's own or an HLO file lies: the study's folder, relative to the working directory."""
+    source = program_spec(wildcards)["source"]
+    outside = source["kind"] == "hlo" or (
+        source["kind"] == "builder" and not in_repository(source["name"].partition(":")[0])
+    )
+    return os.path.relpath(STUDY_FILE.parent) if outside else ""
 
 
 def program_input(wildcards):
@@ -157,9 +160,9 @@ def all_searches():
 def report_spec(wildcards):
     """Everything that the report says about the study itself, by section and id."""
     return {
-        "workloads": {name: STUDY.resolved_workload(name) for name in STUDY.workloads},
-        "hardware": {name: STUDY.resolved_hardware(name) for name in STUDY.hardware},
-        "models": {name: STUDY.resolved_model(name) for name in STUDY.models},
-        "evaluations": {name: STUDY.resolved_evaluation(name) for name in STUDY.evaluations},
-        "searches": {name: STUDY.resolved_search(name, 1) for name in STUDY.searches},
+        "workloads": {name: STUDY.resolved_workload(name) for name in sorted(STUDY.workloads)},
+        "hardware": {name: STUDY.resolved_hardware(name) for name in sorted(STUDY.hardware)},
+        "models": {name: STUDY.resolved_model(name) for name in sorted(STUDY.models)},
+        "evaluations": {name: STUDY.resolved_evaluation(name) for name in sorted(STUDY.evaluations)},
+        "searches": {name: STUDY.resolved_search(name, 1) for name in sorted(STUDY.searches)},
     }

@@ -17,7 +17,7 @@ rule program:
     params:
         spec=program_spec,
         code=program_code,
-        builder_folder=builder_folder,
+        source_folder=source_folder,
     message:
         "Tracing {wildcards.workload}"
     script:

@@ -10,7 +10,7 @@ from schemas.artifact import Artifact, Manifest
 
 @dataclass(frozen=True)
 class ReportData:
-    """Artifacts by id, in the study's order."""
+    """Artifacts by id."""
 
     spec: dict[str, Any]
     """The study's resolved entries by section."""

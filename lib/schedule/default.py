@@ -28,7 +28,7 @@ def default_schedule(kernels: Kernels, datapath: Datapath) -> Schedules:
         operands = operand_table(kernels, datapath.register_sublanes, datapath.register_lanes)
         needed = sum(tile_bytes(operands, k, np.append(tile[k], 1).astype(np.int64)))
         raise ValueError(
-            f"{np.count_nonzero(~fits)} of {kernels.number} kernels have no tile that fits on chip; the first is kernel "
+            f"{np.count_nonzero(~fits)} of {kernels.number} kernels have no tile that fits on chip, first kernel "
             f"{k} ({KERNEL_CLASSES[kernels.kernel_class[k]]}, {kernels.fingerprint[k]}): its smallest tile takes "
             f"{needed:.0f} bytes and may take {tile_limits(datapath).whole} (half of the buffer)"
         )

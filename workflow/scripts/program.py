@@ -10,15 +10,13 @@ from schemas.program_artifact import ProgramArtifact
 
 job = Job(snakemake)
 spec = job.spec
-if spec["source"]["kind"] == "hlo":
-    spec = {**spec, "source": {"kind": "hlo", "name": str(Path(job.input.hlo).resolve())}}
-traced = trace(spec, Path(snakemake.params.builder_folder).resolve())
+traced = trace(spec, Path(snakemake.params.source_folder).resolve())
 program = simplify(traced, spec["sizing"]).with_batch(spec["batch"])
 ProgramArtifact.write(
     job.folder,
     id=spec["id"],
     origin="none",
     code=job.code,
-    spec=job.spec,
+    spec=spec,
     contents={"program.npz": program_to_arrays(program)},
 )
