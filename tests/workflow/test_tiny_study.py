@@ -157,13 +157,14 @@ def test_a_damaged_artifact_is_refused_with_its_path(finished, tmp_path):
     damaged = bytearray(rows.read_bytes())
     damaged[len(damaged) // 2] ^= 0xFF
     rows.write_bytes(bytes(damaged))
-    shutil.rmtree(folder / RESULTS / "model" / "tile-ranker")
-    done = snakemake(folder, STUDY, "--rerun-triggers", "params")
+    model = RESULTS / "model" / "tile-ranker" / "seed-1" / "manifest.json"
+    shutil.rmtree(folder / model.parent)
+    done = snakemake(folder, STUDY, str(model))
     text = done.stdout + done.stderr
     assert done.returncode == 1
     assert "dataset/default/tile/tpu-v3/convolutions/rows.parquet: sha256" in text
     assert "delete the folder and run snakemake again" in text
-    assert not (folder / RESULTS / "model" / "tile-ranker" / "seed-1" / "manifest.json").exists()
+    assert not (folder / model).exists()
 
 
 def test_two_runs_from_scratch_are_byte_identical(finished, tmp_path):
