@@ -36,11 +36,11 @@ def compile_part(part: str) -> None:
 
 def small_program() -> Program:
     """One dot of 256 x 256 matrices."""
-    shape = {"dtype": "bf16", "dimensions": (256, 256), "layout": (1, 0)}
+    extents, layout = (256, 256), (1, 0)
     instructions = (
-        Instruction("input", "parameter", role="input", **shape),
-        Instruction("weight", "parameter", role="weight", **shape),
-        Instruction("dot", "dot", operands=(0, 1), dot=DotDimensions((1,), (0,)), **shape),
+        Instruction("input", "parameter", "bf16", extents, layout, role="input"),
+        Instruction("weight", "parameter", "bf16", extents, layout, role="weight"),
+        Instruction("dot", "dot", "bf16", extents, layout, operands=(0, 1), dot=DotDimensions((1,), (0,))),
     )
     return Program("compile-ahead", 1, instructions, (2,))
 

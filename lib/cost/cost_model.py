@@ -40,11 +40,25 @@ class Costs(NamedTuple):
 class CostModel(Protocol):
     """What autotuners, datasets and searches call."""
 
-    name: str
-    scale: Literal["seconds", "rank"]
-    accepts: frozenset[str]
-    """Of "tile", "schedule", "residency", "hardware": what may vary between rows or calls."""
-    part_names: tuple[str, ...]
+    @property
+    def name(self) -> str:
+        """Short, as in tables."""
+        ...
+
+    @property
+    def scale(self) -> Literal["seconds", "rank"]:
+        """What `Costs.value` is."""
+        ...
+
+    @property
+    def accepts(self) -> frozenset[str]:
+        """Of "tile", "schedule", "residency", "hardware": what may vary between rows or calls."""
+        ...
+
+    @property
+    def part_names(self) -> tuple[str, ...]:
+        """Columns of `Costs.parts`."""
+        ...
 
     def cost(self, kernels: Kernels, schedules: Schedules, datapath: Datapath, *, parts: bool = False) -> Costs:
         """Price every row. Raises ValueError naming an op kind that the model does not know."""

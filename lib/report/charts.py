@@ -137,11 +137,15 @@ def pareto_front(trials: pd.DataFrame, title: str) -> go.Figure:
         name="baseline",
         marker={"size": 13, "symbol": "diamond", "color": colour("baseline")},
     )
-    limit = float(priced["tdp_ratio"].max()) if len(priced) else 1.0
+    ends = (
+        [min(1.0, float(priced["tdp_ratio"].min())), max(1.0, float(priced["tdp_ratio"].max()))] if len(priced) else [1]
+    )
     figure.add_scatter(
-        x=[0, limit], y=[0, limit], mode="lines", name="equal Perf/TDP", hoverinfo="skip",
+        x=ends, y=ends, mode="lines", name="the baseline's Perf/TDP", hoverinfo="skip",
         line={"color": colour("baseline"), "dash": "dash", "width": 1},
     )  # fmt: skip
+    figure.update_xaxes(type="log")
+    figure.update_yaxes(type="log")
     return figure
 
 

@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable
 
 from lib.report.report_data import ReportData
-from lib.report.tables import Table, number
+from lib.report.tables import Table, interval, number
 from schemas.reference import load_reference
 from schemas.summary import Summary
 
@@ -13,6 +13,9 @@ NOT_YET = {
     "scheduling-v1": "not there yet: the schedule mapper and residency come with a later release",
 }
 """Claims that nothing in the product can speak to so far."""
+
+PAPERS = {"kaufman-2021": "learned model", "fast-2022": "FAST", "fast-2021": "FAST, first version"}
+"""Short names of the reference's sources."""
 
 Answer = tuple[float, str] | None
 """Our value, and what it is; None where the study can't say."""
@@ -26,8 +29,7 @@ def claims_table(data: ReportData, summary: Summary) -> Table:
     for claim in reference.claims:
         answer = answers[claim.id]() if claim.id in answers else None
         ours, basis = answer or (None, NOT_YET.get(claim.id, "this study has nothing that speaks to it"))
-        paper = "FAST" if claim.source.startswith("fast") else "learned model"
-        rows.append([f"{paper}: {claim.claim}", number(claim.value), number(ours), claim.unit, basis])
+        rows.append([f"{PAPERS[claim.source]}: {claim.claim}", number(claim.value), number(ours), claim.unit, basis])
     return Table(
         "Claims",
         ["claim", "paper", "ours", "unit", "what ours is"],
@@ -87,11 +89,55 @@ def _geometric_mean(values: list[float]) -> float:
     return math.exp(sum(math.log(value) for value in values) / len(values))
 
 
-def paper_accuracy_table() -> Table:
-    """The learned-model paper's accuracy by program, as printed."""
+ACCURACY_COLUMNS = {
+    "tile-size APE, %": ("tile", "ape_pct", ("tile_ape_learned", "tile_ape_analytical")),
+    "tile tau": ("tile", "kendall_tau", ("tile_tau_learned", "tile_tau_analytical")),
+    "fusion MAPE, %": ("fusion", "mape_pct", ("fusion_mape_learned", "fusion_mape_analytical")),
+    "fusion tau": ("fusion", "kendall_tau", ("fusion_tau_learned", "fusion_tau_analytical")),
+}
+"""Heading to task, metric, and the paper's columns for learned and analytical."""
+FUSION_BASELINE = "calibrated-analytical"
+"""The paper calibrates its analytical model for the fusion task, a factor a kernel class."""
+
+
+def accuracy_beside_paper(data: ReportData, evaluation: str, hardware: str) -> Table:
+    """The paper's accuracy by program and ours in one table, each ending with its mean."""
     reference = load_reference()
-    table = reference.tables["learned-accuracy"]
-    heads = [f"{name.replace('_', ' ')}{', ' + unit if unit else ''}" for name, unit in table.units.items()]
-    rows = [[name, *(number(value) for value in values)] for name, values in table.rows.items()]
-    last = {position for position, row in enumerate(rows) if row[0] in ("median", "mean")}
-    return Table(table.title, ["program", *heads], rows, f"{reference.sources[table.source]}; {table.note}.", last)
+    paper = reference.tables["learned-accuracy"]
+    rows = [
+        ["paper, TPU-v2", name, *(number(paper.row(name)[c]) for _, _, pair in ACCURACY_COLUMNS.values() for c in pair)]
+        for name in paper.rows
+    ]
+    means = {position for position, row in enumerate(rows) if row[1] in ("median", "mean")}
+    artifact, headline = data.evaluations[evaluation], data.headline(evaluation)
+    programs = artifact["programs.parquet"]
+    ours = programs[programs["hardware"] == hardware].groupby(["task", "metric", "model", "workload"])["value"].mean()
+    overall = artifact["overall.parquet"].set_index(["hardware", "task", "metric", "model"])
+
+    def models(task: str) -> list[str | None]:
+        return [headline.get(task), FUSION_BASELINE if task == "fusion" else "analytical"]
+
+    for workload in dict.fromkeys(programs.loc[programs["hardware"] == hardware, "workload"]):
+        cells = [
+            number(ours.get((task, metric, model, workload)))
+            for task, metric, _ in ACCURACY_COLUMNS.values()
+            for model in models(task)
+        ]
+        rows.append([f"ours, simulated {hardware}", workload, *cells])
+    cells = []
+    for task, metric, _ in ACCURACY_COLUMNS.values():
+        for model in models(task):
+            key = (hardware, task, metric, model)
+            cells.append(interval(*overall.loc[key, ["value", "low", "high"]]) if key in overall.index else "-")
+    rows.append([f"ours, simulated {hardware}", "mean", *cells])
+    means.add(len(rows) - 1)
+    heads = [f"{name}: {model}" for name in ACCURACY_COLUMNS for model in ("learned", "analytical")]
+    return Table(
+        f"The paper's accuracy and ours, {hardware}",
+        ["", "program", *heads],
+        rows,
+        f"Paper: {reference.sources[paper.source]}, real TPU-v2, split by program; {paper.note}. Ours: simulated. "
+        "Means: geometric for errors, arithmetic for tau; in brackets a 90 % bootstrap interval over programs. "
+        "Analytical for the fusion task: calibrated by one factor a kernel class on each program's default fusion.",
+        means,
+    )

@@ -13,7 +13,7 @@ from plotly.offline import get_plotlyjs
 from lib.report.tables import Table
 
 TEMPLATE = "page.html.jinja"
-NUMBER = re.compile(r"^-?$|^[-+]?[\d,.]+(e[-+]?\d+)?( ?[x%s]| MiB)?( \[.*\])?$")
+NUMBER = re.compile(r"-?|[-+]?[\d,.]+(e[-+]?\d+)?( [kMG]i?B(/s)?| [MG]Hz)?( \[.*\])?")
 
 
 @dataclass(frozen=True)
@@ -61,6 +61,11 @@ class Page:
         self.parts.append({"kind": "chart", "figure": figure, "title": title, "note": note})
 
 
+def is_number(cell: str) -> bool:
+    """Whether a table's cell holds a number, possibly with a unit or an interval."""
+    return bool(NUMBER.fullmatch(cell))
+
+
 def render(title: str, subtitle: str, pages: list[Page]) -> str:
     """The whole file. Charts are drawn when their page is first shown."""
     figures: dict[str, dict] = {}
@@ -70,7 +75,8 @@ def render(title: str, subtitle: str, pages: list[Page]) -> str:
                 part["id"] = f"figure-{len(figures)}"
                 figures[part["id"]] = json.loads(part["figure"].to_json())
     environment = Environment(loader=FileSystemLoader(Path(__file__).parent), autoescape=True)
-    environment.filters["is_number"] = lambda cell: bool(NUMBER.match(cell))
+    environment.filters["is_number"] = is_number
+    environment.filters["has_numbers"] = lambda table, column: all(is_number(row[column]) for row in table.rows)
     return environment.get_template(TEMPLATE).render(
         title=title,
         subtitle=subtitle,

@@ -3,11 +3,12 @@
 import pandas as pd
 
 from lib.report import charts, tables
-from lib.report.claims import claims_table, paper_accuracy_table
+from lib.report.claims import accuracy_beside_paper, claims_table
 from lib.report.headline import summary as headline_summary
 from lib.report.page import Card, Page, render
 from lib.report.report_data import ReportData
 from lib.report.search_page import search_page
+from schemas.evaluation import BASELINES
 from schemas.summary import HeadlineFigure, Summary
 
 SIMULATED = "Runtimes are those of the closed-form simulator, not of a chip."
@@ -47,6 +48,7 @@ def overview_page(data: ReportData, summary: Summary) -> Page:
     for evaluation in data.evaluations:
         page.heading(f"Accuracy on programs never trained on ({evaluation})")
         page.cards(_accuracy_cards(evaluation, by_name))
+        page.table(_overall_table(data, evaluation))
     if data.searches:
         page.heading("Search")
         page.cards([card for name in data.searches for card in _search_cards(name, by_name)])
@@ -61,24 +63,48 @@ def overview_page(data: ReportData, summary: Summary) -> Page:
 
 
 def _accuracy_cards(evaluation: str, by_name: dict[str, HeadlineFigure]) -> list[Card]:
+    """The learned model's figures that have a goal; of the first hardware variant where none has."""
+    learned = [
+        figure
+        for name, figure in by_name.items()
+        if name.startswith(f"evaluation.{evaluation}.") and name.endswith(".learned")
+    ]
+    chosen = [figure for figure in learned if figure.goal] or [
+        figure for figure in learned if figure.name.split(".")[3] == learned[0].name.split(".")[3]
+    ]
     cards = []
-    for name, figure in by_name.items():
-        parts = name.split(".")
-        if (
-            parts[:2] != ["evaluation", evaluation]
-            or parts[-1] != "learned"
-            or parts[4] == "tau_b"
-            or "regret" in parts[4]
-        ):
-            continue
+    for figure in chosen:
+        _, _, task, hardware, metric, _ = figure.name.split(".")
         others = [
-            f"{label} {tables.number(by_name[key].value)}"
-            for label in ("analytical", "calibrated-analytical")
-            if (key := ".".join([*parts[:-1], label])) in by_name
+            f"{baseline} {tables.number(by_name[key].value)}"
+            for baseline in ("analytical", "calibrated-analytical")
+            if (key := f"evaluation.{evaluation}.{task}.{hardware}.{metric}.{baseline}") in by_name
         ]
-        label = f"{tables.metric_name(parts[4])} · {parts[2]} task · {parts[3]}"
-        cards.append(Card(label, tables.number(figure.value), ", ".join(others), figure.goal, figure.met))
+        label = f"{tables.metric_name(metric)} · {task} task · {hardware}"
+        cards.append(Card(label, tables.number(figure.value), ", ".join(others) + ".", figure.goal, figure.met))
     return cards
+
+
+def _overall_table(data: ReportData, evaluation: str) -> tables.Table:
+    """One row a hardware variant and metric: learned beside the baselines, with intervals."""
+    overall, headline = data.evaluations[evaluation]["overall.parquet"], data.headline(evaluation)
+    baselines = [name for name in BASELINES if name in set(overall["model"])]
+    rows = []
+    for (task, hardware, metric), group in overall.groupby(["task", "hardware", "metric"], sort=False):
+        if metric not in ("ape_pct", "mape_pct", "kendall_tau"):
+            continue
+        by_model = group.set_index("model")
+        cells = [
+            tables.interval(*by_model.loc[model, ["value", "low", "high"]]) if model in by_model.index else "-"
+            for model in (headline.get(task), *baselines)
+        ]
+        rows.append([f"{task} task", hardware, tables.metric_name(metric), *cells])
+    return tables.Table(
+        "All hardware variants",
+        ["task", "hardware", "metric", "learned", *baselines],
+        sorted(rows),
+        "Mean over the test programs (geometric for errors), in brackets a 90 % bootstrap interval over programs.",
+    )
 
 
 def _search_cards(search: str, by_name: dict[str, HeadlineFigure]) -> list[Card]:
@@ -100,7 +126,9 @@ def claims_page(data: ReportData, summary: Summary) -> Page:
         "check, not a reproduction."
     )
     page.table(claims_table(data, summary))
-    page.table(paper_accuracy_table())
+    for evaluation in data.evaluations:
+        for hardware in dict.fromkeys(data.evaluations[evaluation]["overall.parquet"]["hardware"]):
+            page.table(accuracy_beside_paper(data, evaluation, hardware))
     return page
 
 

@@ -7,6 +7,7 @@ from lib.report import charts, tables
 from lib.report.page import Page
 from lib.report.report_data import spec_of
 from schemas.artifact import Artifact
+from schemas.hardware import study_entry
 from schemas.search_artifact import DesignSummary, SearchDesigns
 
 NOTE = "Perf/TDP and area by the power and area model that the limits use. Runtimes: simulated."
@@ -95,8 +96,8 @@ def _design_table(baseline: DesignSummary, best: DesignSummary, model: str) -> t
                 tables.number(best.utilisation[workload]),
             ]
         )
-    for key in best.hardware:
-        rows.append([key, str(baseline.hardware.get(key, "-")), str(best.hardware[key])])
+    entries = [study_entry(design.hardware)["datapath"] for design in (baseline, best)]
+    rows += [[key.replace("_", " "), *(str(entry[key]) for entry in entries)] for key in entries[1]]
     return tables.Table(
         "Designs", ["quantity", baseline.name, best.name], rows,
         "Utilisation: FLOPs over what the peak rate would do in the same time. A gain that halves under the power "

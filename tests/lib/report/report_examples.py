@@ -5,6 +5,7 @@ import pandas as pd
 
 from lib.report.report_data import ReportData
 from schemas.artifact import Manifest
+from schemas.hardware import HARDWARE_PRESETS, merged_datapath
 from schemas.search_artifact import DesignSummary, SearchDesigns
 
 
@@ -61,7 +62,7 @@ def evaluation() -> Stub:
 
 def design(name: str, watts: float, queries_per_s: float, gain: float) -> DesignSummary:
     return DesignSummary(
-        name=name, hardware={"pes_x": 2}, area_mm2={"fast-fitted": {"arrays": 100.0}},
+        name=name, hardware=merged_datapath([HARDWARE_PRESETS["tpu-v3"]]), area_mm2={"fast-fitted": {"arrays": 100.0}},
         power_w={"fast-fitted": {"arrays": watts}}, queries_per_s={"net": queries_per_s}, utilisation={"net": 0.5},
         perf_per_tdp_gain={"fast-fitted": gain},
     )  # fmt: skip

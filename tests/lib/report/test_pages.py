@@ -7,7 +7,7 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 
-from lib.report.claims import claims_table
+from lib.report.claims import accuracy_beside_paper, claims_table
 from lib.report.headline import summary
 from lib.report.pages import build_report
 from lib.report.read import read_wall_times
@@ -66,10 +66,17 @@ def test_claims_stand_beside_ours():
     assert rows["learned model: better than the analytical model on fusion"][1:3] == ["26.6", "25.5"]
     assert rows["learned model: tile-size mean error on TPU v3"][1:3] == ["3.8", "0.8"]
     assert rows["FAST: average single-workload Perf/TDP"][2] == "3"
-    scheduling = rows["FAST: TPU-v3 with better scheduling"]
+    scheduling = rows["FAST, first version: TPU-v3 with better scheduling"]
     assert scheduling[2] == "-"
     assert "later release" in scheduling[4]
     assert rows["FAST: one design over five workloads"][2] == "-"
+
+
+def test_the_paper_s_accuracy_stands_in_one_table_with_ours():
+    rows = accuracy_beside_paper(report_data(), "accuracy", "tpu-v3").rows
+    assert ["paper, TPU-v2", "mean", "3.7", "6.1", "0.8", "0.74", "4.5", "31.1", "0.92", "0.8"] in rows
+    assert rows[-2][:6] == ["ours, simulated tpu-v3", "net", "0.8", "4", "0.9", "0.7"]
+    assert rows[-1][:4] == ["ours, simulated tpu-v3", "mean", "0.8 [0.5, 1.2]", "4 [3, 5]"]
 
 
 def test_a_study_without_searches_or_evaluations_has_a_report_too():
