@@ -63,6 +63,10 @@ FEW_CHANNELS = 16
 """The compiler lets the filter taps of a convolution with fewer input channels than this share the array's rows (as
 image networks' first layers need), others take a pass a tap."""
 
+DEPTHWISE_PASSES, TAPS_OF_5X5 = 10, 25
+"""Most passes that a diagonal of depthwise channels takes for each 25 taps begun: how TPU-v3's measured utilisation
+on 5x5 windows (FAST figure 4) reads; the compiler is taken to know its own lowering."""
+
 _DOT = KERNEL_CLASSES.index("dot")
 """Classes up to this one have a matrix op."""
 _NESTED_AS_CONVOLUTION = [
@@ -78,7 +82,8 @@ def matrix_cycles(tile, kernel_class, in_c_whole, dilation_h, dilation_w, rows, 
     which the weights of the next one come in. Input and output channels are rounded up to
     the array. Each filter tap is a pass of its own; where the kernel's whole `in_c_whole` is small, taps share the
     rows. Taps that only meet the zeros of a base dilation are skipped. Groups of a convolution lie block-diagonally
-    on the array, as many as fit, so a depthwise one takes ceil(channels / min(rows, columns)) passes a tap.
+    on the array, as many as fit, so a depthwise one takes ceil(channels / min(rows, columns)) passes a tap, at most
+    DEPTHWISE_PASSES for each TAPS_OF_5X5.
     """
     if kernel_class > _DOT:
         return 0.0
@@ -86,6 +91,8 @@ def matrix_cycles(tile, kernel_class, in_c_whole, dilation_h, dilation_w, rows, 
     packed = 1.0
     if kernel_class != _DOT and tile[GROUP] > 1:
         packed = max(1.0, min(np.floor(rows / tile[IN_C]), np.floor(columns / tile[OUT_C])))
+        if tile[IN_C] == 1:
+            taps = min(taps, DEPTHWISE_PASSES * np.ceil(taps / TAPS_OF_5X5))
     if packed == 1.0 and kernel_class != _DOT and in_c_whole < FEW_CHANNELS:
         row_passes = np.ceil(taps * tile[IN_C] / rows)
     else:

@@ -13,6 +13,9 @@ from lib.hardware.datapath import L2_DISABLED, L2_PRIVATE
 from lib.program.kernels import BATCH, GROUP, IN_C, KERNEL_H, KERNEL_W, OUT_C, OUT_H, OUT_W
 from lib.schedule.schedules import INPUT_STATIONARY, OUTPUT_STATIONARY, WEIGHT_STATIONARY
 
+TAPS_OF_5X5 = 25
+"""The window that `SimulatorConstants.depthwise_passes` is known for."""
+
 
 class UsableArray(NamedTuple):
     """The part of an array that its L1 can serve."""
@@ -89,25 +92,25 @@ def array_cycles(dataflow, repeats, row_folds, m, n, k, rows, columns, overlap) 
 
 
 @njit(cache=True, error_model="numpy")
-def _diagonal_cycles(dataflow, pixels, taps, in_c, out_c, groups, packed, rows, columns, overlap) -> int:
-    """Cycles with `packed` groups on the diagonal of the array, a pass a tap. The groups left over lie on it several
+def _diagonal_cycles(dataflow, pixels, passes, in_c, out_c, groups, packed, rows, columns, overlap) -> int:
+    """Cycles with `packed` groups on the diagonal of the array, `passes` a diagonal. The groups left over lie on it several
     times, for as many pixels at once (weight-stationary; the other dataflows stream something else)."""
     whole, left = groups // packed, groups % packed
     cycles = 0
     if whole > 0:
-        n, k = packed * out_c, packed * taps * in_c
-        cycles += array_cycles(dataflow, whole, taps, pixels, n, k, rows, columns, overlap)
+        n, k = packed * out_c, packed * passes * in_c
+        cycles += array_cycles(dataflow, whole, passes, pixels, n, k, rows, columns, overlap)
     if left > 0:
         copies = packed // left if dataflow == WEIGHT_STATIONARY else 1
-        m, n, k = -(-pixels // copies), copies * left * out_c, copies * left * taps * in_c
-        cycles += array_cycles(dataflow, 1, taps, m, n, k, rows, columns, overlap)
+        m, n, k = -(-pixels // copies), copies * left * out_c, copies * left * passes * in_c
+        cycles += array_cycles(dataflow, 1, passes, m, n, k, rows, columns, overlap)
         if whole > 0 and overlap:
             cycles -= rows + columns - 3
     return cycles
 
 
 @njit(cache=True, error_model="numpy")
-def _one_pe(dataflow, pixels, taps, in_c, out_c, groups, few_channels, taps_on_rows, is_dot, array, overlap):
+def _one_pe(dataflow, pixels, taps, in_c, out_c, groups, few_channels, is_dot, array, constants, overlap):
     """Best mapping of one PE's share: (cycles, repeats, row_folds, n, k)."""
     rows, columns = array.rows, array.columns
     k = taps * in_c
@@ -120,11 +123,12 @@ def _one_pe(dataflow, pixels, taps, in_c, out_c, groups, few_channels, taps_on_r
         return chosen
     packed = min(rows // in_c, columns // out_c)
     if packed > 1:
-        cycles = _diagonal_cycles(dataflow, pixels, taps, in_c, out_c, groups, packed, rows, columns, overlap)
+        passes = min(taps, constants.depthwise_passes * -(-taps // TAPS_OF_5X5)) if in_c == 1 else taps
+        cycles = _diagonal_cycles(dataflow, pixels, passes, in_c, out_c, groups, packed, rows, columns, overlap)
         if cycles < best:
             best, diagonal = cycles, min(packed, groups)
-            chosen = (cycles, -(-groups // diagonal), taps, diagonal * out_c, diagonal * k)
-    if in_c == 1 and taps_on_rows:
+            chosen = (cycles, -(-groups // diagonal), passes, diagonal * out_c, diagonal * k)
+    if in_c == 1 and rows <= constants.taps_on_rows_most_rows:
         row_folds = -(-taps // rows)
         cycles = array_cycles(dataflow, 1, row_folds, pixels, groups * out_c, taps, rows, columns, overlap)
         if cycles < best:
@@ -147,7 +151,6 @@ def matrix_work(tile, in_c_whole, base_dilation, is_dot, dataflow, array, datapa
     pixels = tile[BATCH] * tile[OUT_H] * tile[OUT_W]
     taps = (-(-tile[KERNEL_H] // base_dilation[0])) * (-(-tile[KERNEL_W] // base_dilation[1]))
     few_channels = not is_dot and in_c_whole < constants.packed_in_channels
-    taps_on_rows = array.rows <= constants.taps_on_rows_most_rows
     pes_x, pes_y = datapath.pes_x, datapath.pes_y
     best = MatrixWork(-1, 0, 0)
     for axis_x in range(4 if pes_x > 1 else 1):
@@ -162,8 +165,8 @@ def matrix_work(tile, in_c_whole, base_dilation, is_dot, dataflow, array, datapa
             in_c = -(-tile[IN_C] // -(-split_k // split_taps))
             m, share = -(-pixels // split_m), -(-taps // split_taps)
             cycles, repeats, row_folds, n, k = _one_pe(
-                dataflow, m, share, in_c, out_c, groups, few_channels, taps_on_rows, is_dot, array, overlap
-            )  # fmt: skip
+                dataflow, m, share, in_c, out_c, groups, few_channels, is_dot, array, constants, overlap
+            )
             if best.cycles < 0 or cycles < best.cycles:
                 best = _traffic(
                     dataflow, cycles, repeats, row_folds, m, n, k, split_k > 1, array, datapath.element_bytes

@@ -107,6 +107,11 @@ def test_depthwise_lies_block_diagonally():
     assert cycles(depthwise(), (1, 14, 28, 1, 1, 3, 3, 192), rows=32) == 6 * 9 * 14 * 28
 
 
+def test_a_depthwise_window_of_25_taps_takes_ten_passes():
+    assert cycles(depthwise(kernel=5), (1, 14, 28, 1, 1, 5, 5, 192)) == 2 * 10 * 14 * 28
+    assert cycles(depthwise(kernel=7), (1, 14, 28, 1, 1, 7, 7, 192)) == 2 * 20 * 14 * 28
+
+
 def test_a_pass_lasts_as_long_as_the_next_weights_take():
     assert cycles(dot(1, 256, 512), (1, 1, 1, 256, 512, 1, 1, 1)) == 4 * 2 * 128
     assert cycles(dot(1, 256, 512), (1, 1, 1, 256, 512, 1, 1, 1), rows=64) == 8 * 2 * 64

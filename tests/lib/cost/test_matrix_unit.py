@@ -72,6 +72,14 @@ def test_depthwise_is_block_diagonal_on_a_large_array():
     assert cycles((4, 28, 28, 1, 1, 3, 3, 256), 1).cycles == 2 * 9 * 4 * 28 * 28 + 253
 
 
+def test_a_diagonal_takes_at_most_ten_passes_for_25_taps():
+    # 5 x 5: 10 passes instead of 25. 7 x 7 begins a second 25 taps: 20. A grouped convolution of two channels a group,
+    # 128 of which are 2 diagonals, takes a pass a tap.
+    assert cycles((4, 28, 28, 1, 1, 5, 5, 256), 1).cycles == 2 * 10 * 4 * 28 * 28 + 253
+    assert cycles((4, 28, 28, 1, 1, 7, 7, 128), 1).cycles == 20 * 4 * 28 * 28 + 253
+    assert cycles((4, 28, 28, 2, 2, 5, 5, 128), 2).cycles == 2 * 25 * 4 * 28 * 28 + 253
+
+
 def test_few_groups_take_several_pixels_at_once():
     # 32 channels fill a quarter of the diagonal: 4 pixels at once.
     assert cycles((1, 112, 112, 1, 1, 3, 3, 32), 1).cycles == 9 * 112 * 112 // 4 + 253
