@@ -100,44 +100,42 @@ FUSION_BASELINE = "calibrated-analytical"
 """The paper calibrates its analytical model for the fusion task, a factor a kernel class."""
 
 
-def accuracy_beside_paper(data: ReportData, evaluation: str, hardware: str) -> Table:
-    """The paper's accuracy by program and ours in one table, each ending with its mean."""
+def accuracy_beside_paper(data: ReportData, evaluation: str) -> Table:
+    """The paper's accuracy by program and ours by hardware and program in one table, each with its mean."""
     reference = load_reference()
     paper = reference.tables["learned-accuracy"]
     rows = [
         ["paper, TPU-v2", name, *(number(paper.row(name)[c]) for _, _, pair in ACCURACY_COLUMNS.values() for c in pair)]
         for name in paper.rows
     ]
-    means = {position for position, row in enumerate(rows) if row[1] in ("median", "mean")}
-    artifact, headline = data.evaluations[evaluation], data.headline(evaluation)
-    programs = artifact["programs.parquet"]
-    ours = programs[programs["hardware"] == hardware].groupby(["task", "metric", "model", "workload"])["value"].mean()
-    overall = artifact["overall.parquet"].set_index(["hardware", "task", "metric", "model"])
-
-    def models(task: str) -> list[str | None]:
-        return [headline.get(task), FUSION_BASELINE if task == "fusion" else "analytical"]
-
-    for workload in dict.fromkeys(programs.loc[programs["hardware"] == hardware, "workload"]):
-        cells = [
-            number(ours.get((task, metric, model, workload)))
-            for task, metric, _ in ACCURACY_COLUMNS.values()
-            for model in models(task)
-        ]
-        rows.append([f"ours, simulated {hardware}", workload, *cells])
-    cells = []
-    for task, metric, _ in ACCURACY_COLUMNS.values():
-        for model in models(task):
-            key = (hardware, task, metric, model)
-            cells.append(interval(*overall.loc[key, ["value", "low", "high"]]) if key in overall.index else "-")
-    rows.append([f"ours, simulated {hardware}", "mean", *cells])
-    means.add(len(rows) - 1)
-    heads = [f"{name}: {model}" for name in ACCURACY_COLUMNS for model in ("learned", "analytical")]
+    for hardware in dict.fromkeys(data.evaluations[evaluation]["overall.parquet"]["hardware"]):
+        rows += _our_rows(data, evaluation, hardware)
     return Table(
-        f"The paper's accuracy and ours, {hardware}",
-        ["", "program", *heads],
+        "The paper's accuracy and ours",
+        ["", "program", *(f"{name}: {model}" for name in ACCURACY_COLUMNS for model in ("learned", "analytical"))],
         rows,
         f"Paper: {reference.sources[paper.source]}, real TPU-v2, split by program; {paper.note}. Ours: simulated. "
         "Means: geometric for errors, arithmetic for tau; in brackets a 90 % bootstrap interval over programs. "
         "Analytical for the fusion task: calibrated by one factor a kernel class on each program's default fusion.",
-        means,
+        {position for position, row in enumerate(rows) if row[1] in ("median", "mean")},
     )
+
+
+def _our_rows(data: ReportData, evaluation: str, hardware: str) -> list[list[str]]:
+    artifact, headline = data.evaluations[evaluation], data.headline(evaluation)
+    programs = artifact["programs.parquet"]
+    programs = programs[programs["hardware"] == hardware]
+    by_program = programs.groupby(["workload", "task", "metric", "model"])["value"].mean()
+    overall = artifact["overall.parquet"].set_index(["hardware", "task", "metric", "model"])
+    columns = [
+        (task, metric, model)
+        for task, metric, _ in ACCURACY_COLUMNS.values()
+        for model in (headline.get(task), FUSION_BASELINE if task == "fusion" else "analytical")
+    ]
+    rows = [
+        [f"simulated {hardware}", workload, *(number(by_program.get((workload, *column))) for column in columns)]
+        for workload in dict.fromkeys(programs["workload"])
+    ]
+    keys = [(hardware, *column) for column in columns]
+    means = [interval(*overall.loc[key, ["value", "low", "high"]]) if key in overall.index else "-" for key in keys]
+    return [*rows, [f"simulated {hardware}", "mean", *means]]

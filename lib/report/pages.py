@@ -8,9 +8,10 @@ from lib.report.headline import summary as headline_summary
 from lib.report.page import Card, Page, render
 from lib.report.report_data import ReportData
 from lib.report.search_page import search_page
-from schemas.evaluation import BASELINES
 from schemas.summary import HeadlineFigure, Summary
 
+COMPARED = ("analytical", "calibrated-analytical", "random")
+"""Baselines on the first page."""
 SIMULATED = "Runtimes are those of the closed-form simulator, not of a chip."
 
 
@@ -77,7 +78,7 @@ def _accuracy_cards(evaluation: str, by_name: dict[str, HeadlineFigure]) -> list
         _, _, task, hardware, metric, _ = figure.name.split(".")
         others = [
             f"{baseline} {tables.number(by_name[key].value)}"
-            for baseline in ("analytical", "calibrated-analytical")
+            for baseline in COMPARED[:2]
             if (key := f"evaluation.{evaluation}.{task}.{hardware}.{metric}.{baseline}") in by_name
         ]
         label = f"{tables.metric_name(metric)} · {task} task · {hardware}"
@@ -88,7 +89,7 @@ def _accuracy_cards(evaluation: str, by_name: dict[str, HeadlineFigure]) -> list
 def _overall_table(data: ReportData, evaluation: str) -> tables.Table:
     """One row a hardware variant and metric: learned beside the baselines, with intervals."""
     overall, headline = data.evaluations[evaluation]["overall.parquet"], data.headline(evaluation)
-    baselines = [name for name in BASELINES if name in set(overall["model"])]
+    baselines = [name for name in COMPARED if name in set(overall["model"])]
     rows = []
     for (task, hardware, metric), group in overall.groupby(["task", "hardware", "metric"], sort=False):
         if metric not in ("ape_pct", "mape_pct", "kendall_tau"):
@@ -98,7 +99,7 @@ def _overall_table(data: ReportData, evaluation: str) -> tables.Table:
             tables.interval(*by_model.loc[model, ["value", "low", "high"]]) if model in by_model.index else "-"
             for model in (headline.get(task), *baselines)
         ]
-        rows.append([f"{task} task", hardware, tables.metric_name(metric), *cells])
+        rows.append([task, hardware, tables.metric_name(metric), *cells])
     return tables.Table(
         "All hardware variants",
         ["task", "hardware", "metric", "learned", *baselines],
@@ -127,8 +128,7 @@ def claims_page(data: ReportData, summary: Summary) -> Page:
     )
     page.table(claims_table(data, summary))
     for evaluation in data.evaluations:
-        for hardware in dict.fromkeys(data.evaluations[evaluation]["overall.parquet"]["hardware"]):
-            page.table(accuracy_beside_paper(data, evaluation, hardware))
+        page.table(accuracy_beside_paper(data, evaluation))
     return page
 
 

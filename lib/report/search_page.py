@@ -108,7 +108,7 @@ def _design_table(baseline: DesignSummary, best: DesignSummary, model: str) -> t
 def _component_table(baseline: DesignSummary, best: DesignSummary, model: str) -> tables.Table:
     rows = [
         [
-            part,
+            part.replace("_", " "),
             tables.number(baseline.area_mm2[model].get(part)),
             tables.number(best.area_mm2[model].get(part)),
             tables.number(baseline.power_w[model].get(part)),
