@@ -44,12 +44,12 @@ def plain_bitcast(graph: Graph, instruction: Instruction) -> Instruction | None:
 
 def simpler_broadcast(graph: Graph, instruction: Instruction) -> int | Instruction | None:
     """A broadcast that changes nothing or only adds dimensions of one element, or of another broadcast. What is
-    broadcast has no dimensions of one element."""
+    broadcast has no dimensions of one element. Known values stay a broadcast scalar (`fold_constant`)."""
     index = instruction.operands[0]
     operand, axes = graph[index], instruction.axes
     if operand.dimensions == instruction.dimensions and axes == tuple(range(len(axes))):
         return index
-    if operand.elements == instruction.elements and tuple(sorted(axes)) == axes:
+    if operand.elements == instruction.elements and tuple(sorted(axes)) == axes and operand.value is None:
         return instruction.replace(opcode="reshape", axes=())
     if operand.opcode == "broadcast":
         return instruction.replace(operands=operand.operands, axes=tuple(axes[axis] for axis in operand.axes))
