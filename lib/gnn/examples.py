@@ -108,7 +108,7 @@ def _examples(kernels, datapaths, shard, rows_per_kernel, tile, parts, analytica
         features=feature_set(parts),
         geometry=geometry(kernels, nodes, limits),
         node=node_features(kernels, nodes, limits),
-        kernel=np.concatenate([kernel_features(kernels, nodes), hardware], axis=1),
+        kernel=np.concatenate([kernel_features(kernels), hardware], axis=1),
         edge_offset=kernels.edge_offset,
         edge=kernels.edge,
         row_offset=np.concatenate([[0], np.cumsum(rows_per_kernel)]).astype(np.int64),

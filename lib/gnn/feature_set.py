@@ -10,7 +10,7 @@ from typing import NamedTuple
 from lib.program.kernels import KERNEL_CLASSES, LOOPS
 from lib.program.op_kinds import OP_CLASSES, op_kind_table
 
-VERSION = 1
+VERSION = 2
 """Raised whenever the meaning of a feature changes under the same name."""
 
 WORK_CLASSES = tuple(name for name in OP_CLASSES if name not in ("free", "matrix"))

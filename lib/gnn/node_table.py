@@ -10,6 +10,8 @@ from lib.program.op_kinds import OP_CLASSES, op_class_numbers, op_kind_numbers
 
 OPERAND = 255
 """Op class of an operand in `NodeTable.op_class`."""
+SWEPT = np.array([name in ("matrix", "reduction", "window") for name in OP_CLASSES])
+"""bool[op classes]: evaluated at every point of their loops; the others once an element of their result."""
 
 
 class NodeTable(NamedTuple):
@@ -27,17 +29,21 @@ class NodeTable(NamedTuple):
     """bool[N]"""
     stride: np.ndarray
     """int32[N, 8] of what the node holds: the operand, or the op's result."""
+    swept: np.ndarray
+    """bool[N] whether it is an op of a class in SWEPT."""
     iterates: np.ndarray
     """uint8[N, 8] 1 where the op runs over the loop; operands: where they extend along it."""
     order: np.ndarray
-    """uint8[N, 8] loops from the minor dimension to the major one; an op's are the output's that it has."""
+    """uint8[N, 8] loops from the minor dimension to the major one; an op lies like the operand (or output)
+    that extends along the same loops, or else along the most similar ones."""
     elements: np.ndarray
     """int64[N]"""
     element_bytes: np.ndarray
     """int64[N]"""
-    repeats: np.ndarray
-    """bool[N] whether stride, iterates, order, elements and element_bytes are those of the kernel's previous
-    node, as in a chain of elementwise ops: what a tile means for the one it means for the other."""
+    alike: np.ndarray
+    """int64[N] first node of the kernel (itself, if there is none before) with the same stride, swept, iterates,
+    order, elements and element_bytes, as in a chain of elementwise ops: what a tile means for the one it means
+    for the other."""
 
 
 def node_table(kernels: Kernels) -> NodeTable:
@@ -52,30 +58,30 @@ def node_table(kernels: Kernels) -> NodeTable:
         role=np.full(nodes, NO_LOOP, np.uint8),
         is_hero=np.zeros(nodes, np.bool_),
         stride=np.zeros((nodes, 8), np.int32),
+        swept=np.zeros(nodes, np.bool_),
         iterates=np.zeros((nodes, 8), np.uint8),
         order=np.full((nodes, 8), NO_LOOP, np.uint8),
         elements=np.zeros(nodes, np.int64),
         element_bytes=np.zeros(nodes, np.int64),
-        repeats=np.zeros(nodes, np.bool_),
+        alike=np.arange(nodes),
     )
-    heroes = np.array([OP_CLASSES.index(name) for name in ("matrix", "reduction", "window")], np.uint8)
     _fill_nodes(
         table, kernels.loop_kind, kernels.hero, kernels.operand_offset, kernels.operand_role, kernels.operand_stride,
         kernels.operand_order, kernels.operand_elements, kernels.operand_element_bytes, kernels.op_offset,
-        kernels.op_kind, kernels.op_stride, kernels.op_elements, kernels.op_element_bytes, op_class_numbers(), heroes,
+        kernels.op_kind, kernels.op_stride, kernels.op_elements, kernels.op_element_bytes, op_class_numbers(),
     )  # fmt: skip
-    same = np.ones(max(nodes - 1, 0), np.bool_)
-    for values in (table.stride, table.iterates, table.order, table.elements[:, None], table.element_bytes[:, None]):
-        same &= (values[1:] == values[:-1]).all(axis=1)
-    table.repeats[1:] = same
-    table.repeats[offset[:-1]] = False
+    kernel = np.repeat(np.arange(kernels.number), np.diff(offset))
+    columns = (kernel, table.stride, table.swept, table.iterates, table.order, table.elements, table.element_bytes)
+    rows = np.concatenate([column.reshape(nodes, -1) for column in columns], axis=1, dtype=np.int64)
+    _, first, place = np.unique(rows, axis=0, return_index=True, return_inverse=True)
+    table.alike[:] = first[place]
     return table
 
 
 @njit(cache=True)
 def _fill_nodes(
     table, loop_kind, hero, operand_offset, operand_role, operand_stride, operand_order, operand_elements,
-    operand_element_bytes, op_offset, op_kind, op_stride, op_elements, op_element_bytes, class_of_kind, reducing,
+    operand_element_bytes, op_offset, op_kind, op_stride, op_elements, op_element_bytes, class_of_kind,
 ):  # fmt: skip
     for k in range(len(loop_kind)):
         node = table.offset[k]
@@ -100,7 +106,8 @@ def _fill_nodes(
             table.element_bytes[node] = op_element_bytes[n]
             if is_root:
                 table.role[node] = operand_role[output]
-            reduces = is_hero and (op_class == reducing[0] or op_class == reducing[1] or op_class == reducing[2])
+            table.swept[node] = SWEPT[op_class]
+            reduces = is_hero and SWEPT[op_class]
             for slot in range(8):
                 table.iterates[node, slot] = op_stride[n, slot] > 0
                 kind = loop_kind[k, slot]
@@ -108,13 +115,30 @@ def _fill_nodes(
                     table.stride[node, slot] = operand_stride[output, slot]
                 elif not (reduces and kind in (REDUCTION, WINDOW)):
                     table.stride[node, slot] = op_stride[n, slot]
+            order = operand_order[
+                output if is_root else _lies_like(table.stride[node], operand_stride, operand_offset[k], output)
+            ]
             position = 0
             for p in range(8):
-                slot = operand_order[output, p]
+                slot = order[p]
                 if slot != NO_LOOP and (is_root or table.stride[node, slot] > 0):
                     table.order[node, position] = slot
                     position += 1
             node += 1
+
+
+@njit(cache=True)
+def _lies_like(stride, operand_stride, first, output) -> int:
+    """The operand that extends along the loops of an op and along few others; of equal ones the output."""
+    best, most = output, -1
+    for place in range(output - first + 1):
+        o = output - place
+        agreeing = 0
+        for slot in range(8):
+            agreeing += (stride[slot] > 0) == (operand_stride[o, slot] > 0)
+        if agreeing > most:
+            best, most = o, agreeing
+    return best
 
 
 @njit(cache=True)

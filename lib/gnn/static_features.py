@@ -13,6 +13,7 @@ from lib.hardware.datapath import (
     ridge_flops_per_byte,
     vector_lanes_of_core,
 )
+from lib.program.kernel_work import kernel_work
 from lib.program.kernels import (
     INPUT,
     KERNEL_CLASSES,
@@ -32,7 +33,6 @@ from lib.schedule.footprint import iterations, node_extent
 
 CLASSES = len(OP_CLASSES)
 FIRST_WORK_CLASS = OP_CLASSES.index(WORK_CLASSES[0])
-MATRIX = OP_CLASSES.index("matrix")
 
 
 def node_features(kernels: Kernels, nodes: NodeTable, kernel_limits: np.ndarray) -> np.ndarray:
@@ -62,7 +62,8 @@ def _fill_node_features(out, nodes, loops, loop_kind, base_dilation, edge_offset
             for slot in range(8):
                 row[slot] = np.log2(1.0 + node_extent(slot, stride, loop_kind[k], base_dilation[k], loops[k]))
             row[8] = np.log2(1.0 + nodes.elements[n])
-            row[9] = np.log2(1.0 + iterations(nodes.iterates[n], loops[k]))
+            points = iterations(nodes.iterates[n], loops[k]) if nodes.swept[n] else nodes.elements[n]
+            row[9] = np.log2(1.0 + points)
             row[10] = nodes.element_bytes[n]
             is_op = nodes.op_class[n] < CLASSES
             if is_op:
@@ -88,12 +89,10 @@ def _fill_node_features(out, nodes, loops, loop_kind, base_dilation, edge_offset
                 out[n, column] = np.log2(1.0 + out[n, column])
 
 
-def kernel_features(kernels: Kernels, nodes: NodeTable) -> np.ndarray:
+def kernel_features(kernels: Kernels) -> np.ndarray:
     """float32[k, len(KERNEL_FEATURES)]"""
-    count = kernels.number
-    by_class = np.zeros((count, CLASSES))
-    role_bytes = np.zeros((count, 3))
-    _sum_work(by_class, nodes, kernels.loops)
+    work = kernel_work(kernels)
+    role_bytes = np.zeros((kernels.number, 3))
     _sum_bytes(
         role_bytes,
         kernels.operand_offset,
@@ -103,8 +102,8 @@ def kernel_features(kernels: Kernels, nodes: NodeTable) -> np.ndarray:
     )
     window = np.stack([kernels.loop_kind[:, slot] == WINDOW for slot in (KERNEL_H, KERNEL_W)], axis=1)
     columns = [
-        np.log2(1.0 + 2.0 * by_class[:, MATRIX : MATRIX + 1]),
-        np.log2(1.0 + by_class[:, FIRST_WORK_CLASS:]),
+        np.log2(1.0 + work.flops[:, None]),
+        np.log2(1.0 + work.vector_ops[:, FIRST_WORK_CLASS:]),
         np.log2(1.0 + role_bytes),
         np.log2(
             1.0
@@ -121,14 +120,6 @@ def kernel_features(kernels: Kernels, nodes: NodeTable) -> np.ndarray:
     features = np.concatenate([column.astype(np.float32) for column in columns], axis=1)
     assert features.shape[1] == len(KERNEL_FEATURES)
     return features
-
-
-@njit(cache=True)
-def _sum_work(by_class, nodes, loops):
-    for k in range(len(loops)):
-        for n in range(nodes.offset[k], nodes.offset[k + 1]):
-            if nodes.op_class[n] < CLASSES:
-                by_class[k, nodes.op_class[n]] += iterations(nodes.iterates[n], loops[k])
 
 
 @njit(cache=True)

@@ -10,7 +10,7 @@ from lib.gnn.node_table import NodeTable, fill_of
 from lib.gnn.static_features import CLASSES, FIRST_WORK_CLASS
 from lib.program.kernels import IN_C, KERNEL_CLASSES, NO_LOOP, OUT_C, OUTPUT, Kernels
 from lib.program.op_kinds import OP_CLASSES
-from lib.schedule.footprint import iterations, node_extent, tile_elements
+from lib.schedule.footprint import iterations, node_extent
 from lib.schedule.loops import LOOP_ORDERS
 
 WITH_LOOP_ORDER = np.array(
@@ -44,7 +44,7 @@ def geometry(kernels: Kernels, nodes: NodeTable, kernel_limits: np.ndarray) -> G
 def tile_features(kernels: Geometry, row_kernel: np.ndarray, tile: np.ndarray) -> np.ndarray:
     """float32[r, len(TILE_FEATURES)] for rows of kernel `row_kernel` (int[r]) with `tile` (int32[r, 8])."""
     out = np.zeros((len(row_kernel), len(TILE_FEATURES)), np.float32)
-    _fill_tile_features(out, kernels, row_kernel, tile)
+    _fill_tile_features(out, kernels, row_kernel, tile, _most_nodes(kernels))
     return out
 
 
@@ -52,8 +52,13 @@ def node_tile_features(kernels: Geometry, row_kernel: np.ndarray, tile: np.ndarr
     """float32[p, len(NODE_TILE_FEATURES)]: for each row, the nodes of its kernel in order."""
     pairs = int(np.diff(kernels.nodes.offset)[row_kernel].sum())
     out = np.zeros((pairs, len(NODE_TILE_FEATURES)), np.float32)
-    _fill_node_tile_features(out, kernels, row_kernel, tile)
+    _fill_node_tile_features(out, kernels, row_kernel, tile, _most_nodes(kernels))
     return out
+
+
+def _most_nodes(kernels: Geometry) -> int:
+    """Nodes of the largest kernel."""
+    return int(np.diff(kernels.nodes.offset).max(initial=0))
 
 
 @njit(cache=True)
@@ -81,7 +86,8 @@ def _loads(iterates, trips, kernel_class):
 
 @njit(cache=True)
 def _padded_elements(stride, order, element_bytes, loop_kind, base_dilation, tile, limits, fill):
-    """Elements of a node's tile in whole registers; `fill` (float64[2]) gets the filled shares."""
+    """Elements of a node's tile in whole registers; `fill` (float64[3]) gets the filled shares of lanes and
+    sublanes, and the elements themselves."""
     fill[:] = 1.0
     elements = 1.0
     for position in range(8):
@@ -93,18 +99,20 @@ def _padded_elements(stride, order, element_bytes, loop_kind, base_dilation, til
             fill[0] = fill_of(extent, limits[0])
         elif position == 1:
             fill[1] = fill_of(extent, max(1, limits[1] * 4 // element_bytes))
+    fill[2] = elements
     return elements / (fill[0] * fill[1])
 
 
 @njit(cache=True)
-def _fill_tile_features(out, kernels, row_kernel, tile):
+def _fill_tile_features(out, kernels, row_kernel, tile, most_nodes):
     loops_of, kind_of, dilation_of, class_of, nodes, limits_of = kernels
-    offset, _, op_class_of, role_of, _, stride_of, iterates_of, order_of, elements_of, bytes_of, repeats = nodes
+    offset, _, op_class_of, role_of, _, stride_of, swept, iterates_of, order_of, elements_of, bytes_of, alike = nodes
     trips = np.zeros(8, np.int64)
-    fill = np.zeros(2)
+    fill = np.zeros(3)
     tile_bytes = np.zeros(3)
     moved = np.zeros(3)
     work = np.zeros(CLASSES)
+    padded, evaluated, loads = np.zeros(most_nodes), np.zeros(most_nodes), np.zeros(most_nodes)
     for r in range(len(row_kernel)):
         k, t, row = row_kernel[r], tile[r], out[r]
         loops, loop_kind, base_dilation = loops_of[k], kind_of[k], dilation_of[k]
@@ -123,21 +131,24 @@ def _fill_tile_features(out, kernels, row_kernel, tile):
         tile_bytes[:] = 0.0
         moved[:] = 0.0
         work[:] = 0.0
-        whole = padded = padded_iterations = 0.0
+        whole = 0.0
         for n in range(offset[k], offset[k + 1]):
-            if not repeats[n]:
-                padded = _padded_elements(
+            place = alike[n] - offset[k]
+            if alike[n] == n:
+                padded[place] = _padded_elements(
                     stride_of[n], order_of[n], bytes_of[n], loop_kind, base_dilation, t, limits, fill
                 )
-                padded_iterations = iterations(iterates_of[n], t) * steps / (fill[0] * fill[1])
+                points = float(iterations(iterates_of[n], t)) if swept[n] else min(fill[2], elements_of[n])
+                evaluated[place] = points * steps / (fill[0] * fill[1])
+                loads[place] = _loads(stride_of[n], trips, kernel_class)
             role = role_of[n]
             if role <= OUTPUT:
-                node_bytes = padded * bytes_of[n]
+                node_bytes = padded[place] * bytes_of[n]
                 tile_bytes[role] += node_bytes
-                moved[role] += node_bytes * _loads(stride_of[n], trips, kernel_class)
+                moved[role] += node_bytes * loads[place]
                 whole += elements_of[n] * bytes_of[n]
             if op_class_of[n] < CLASSES:
-                work[op_class_of[n]] += padded_iterations
+                work[op_class_of[n]] += evaluated[place]
         for role in range(3):
             row[26 + role] = np.log2(1.0 + tile_bytes[role])
             row[30 + role] = np.log2(1.0 + moved[role])
@@ -153,26 +164,26 @@ def _fill_tile_features(out, kernels, row_kernel, tile):
 
 
 @njit(cache=True)
-def _fill_node_tile_features(out, kernels, row_kernel, tile):
+def _fill_node_tile_features(out, kernels, row_kernel, tile, most_nodes):
     nodes = kernels.nodes
     trips = np.zeros(8, np.int64)
-    fill = np.zeros(2)
+    fill = np.zeros(3)
+    moved = np.zeros(most_nodes)
     pair = 0
     for r in range(len(row_kernel)):
         k, t = row_kernel[r], tile[r]
         loop_kind, base_dilation, limits = kernels.loop_kind[k], kernels.base_dilation[k], kernels.limits[k]
         _trips(kernels.loops[k], t, trips)
-        moved = 0.0
         for n in range(nodes.offset[k], nodes.offset[k + 1]):
-            row = out[pair]
-            if nodes.repeats[n]:
-                row[:] = out[pair - 1]
+            row, place = out[pair], nodes.alike[n] - nodes.offset[k]
+            if nodes.alike[n] != n:
+                row[:] = out[pair - n + nodes.alike[n]]
             else:
-                moved = _project(
+                moved[place] = _project(
                     row, nodes.stride[n], nodes.order[n], nodes.elements[n], nodes.element_bytes[n],
                     kernels.kernel_class[k], loop_kind, base_dilation, t, trips, limits, fill,
                 )  # fmt: skip
-            row[MOVED] = moved if nodes.role[n] <= OUTPUT else 0.0
+            row[MOVED] = moved[place] if nodes.role[n] <= OUTPUT else 0.0
             pair += 1
 
 
@@ -187,7 +198,6 @@ def _project(
         row[slot] = np.log2(1.0 + extent) if extent > 1 else 1.0
         if stride[slot] > 0:
             distinct *= trips[slot]
-    elements = tile_elements(stride, loop_kind, base_dilation, tile, whole)
     padded = _padded_elements(stride, order, element_bytes, loop_kind, base_dilation, tile, limits, fill)
     loads = _loads(stride, trips, kernel_class)
     run = 1.0
@@ -198,7 +208,7 @@ def _project(
         run *= node_extent(slot, stride, loop_kind, base_dilation, tile)
         if trips[slot] > 1:
             break
-    row[8] = np.log2(1.0 + elements)
+    row[8] = np.log2(1.0 + min(fill[2], whole))
     row[9] = np.log2(1.0 + padded)
     row[10] = fill[0]
     row[11] = fill[1]

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from lib.gnn.feature_set import (
     NODE_FEATURES,
     NODE_TILE_FEATURES,
     TILE_FEATURES,
+    VERSION,
     FeatureSetError,
     check_feature_set,
     feature_set,
@@ -22,7 +24,8 @@ from lib.gnn.node_table import node_table
 from lib.gnn.scaling import LIMIT, fit_scaling, scaled
 from lib.gnn.static_features import hardware_features, hardware_limits, kernel_features, node_features
 from lib.gnn.tile_features import geometry, node_tile_features, tile_features
-from tests.kernel_examples import example_kernels
+from lib.program.kernel_builder import KernelsBuilder, OpRow
+from tests.kernel_examples import convolution_relu, example_kernels
 from tests.lib.gnn.synthetic import PARTS, TPU_V3_CORE, shard
 
 CONVOLUTION_TILE = [1, 14, 28, 128, 128, 3, 3, 1]
@@ -68,8 +71,8 @@ def test_node_features_of_a_convolution():
 
 
 def test_kernel_features_of_a_convolution():
-    kernels, nodes, _ = examples()
-    row = named(KERNEL_FEATURES, kernel_features(kernels, nodes)[0])
+    kernels, _, _ = examples()
+    row = named(KERNEL_FEATURES, kernel_features(kernels)[0])
     out = 4 * 28 * 28 * 256
     assert row["matrix_flops"] == log2(1 + 2 * out * 128 * 9)
     assert row["simple_ops"] == log2(1 + 2 * out)  # bias and relu
@@ -137,6 +140,23 @@ def test_tile_projected_on_the_nodes_of_a_convolution():
     assert convolution["moved_bytes"] == 0  # inside of the kernel
 
 
+def test_an_op_before_a_convolution_runs_once_an_element_and_lies_as_its_input():
+    image, kernel = 4 * 28 * 28 * 128, convolution_relu()
+    operands = [kernel.operands[0], kernel.operands[1], kernel.operands[3]]
+    ops = [OpRow("maximum", operands[0].stride, image, 2, (0,)), replace(kernel.ops[0], sources=(2, 1))]
+    builder = KernelsBuilder()
+    builder.add(replace(kernel, operands=operands, ops=ops, hero=1))
+    kernels = builder.build()
+    nodes, limits = node_table(kernels), hardware_limits(TPU_V3_CORE)[None]
+    assert named(KERNEL_FEATURES, kernel_features(kernels)[0])["simple_ops"] == log2(1 + image)
+    maximum = named(NODE_FEATURES, node_features(kernels, nodes, limits)[2])
+    assert maximum["iterations"] == log2(1 + image)
+    assert (maximum["lane_fill"], maximum["sublane_fill"]) == (1, pytest.approx(30 / 32))
+    tile = np.array([CONVOLUTION_TILE], np.int32)
+    row = named(TILE_FEATURES, tile_features(geometry(kernels, nodes, limits), np.array([0]), tile)[0])
+    assert row["padded_simple_ops"] == log2(1 + 16 * 16 * 32 * 128)  # 16 steps of 16 rows of 30 pixels
+
+
 def test_pairs_follow_rows_and_their_nodes():
     kernels, nodes, limits = examples()
     shapes = geometry(kernels, nodes, limits)
@@ -182,7 +202,7 @@ def test_other_feature_sets_are_refused_in_words():
     check_feature_set(trained, trained)
     with pytest.raises(FeatureSetError, match=r"analytical: missing \['analytical_compute_s'"):
         check_feature_set(trained, feature_set(("analytical_s",)))
-    with pytest.raises(FeatureSetError, match="version: trained on 0, offered 1"):
+    with pytest.raises(FeatureSetError, match=f"version: trained on 0, offered {VERSION}"):
         check_feature_set(trained._replace(version=0), trained)
     with pytest.raises(FeatureSetError, match="node: another order"):
         check_feature_set(trained._replace(node=trained.node[::-1]), trained)
