@@ -87,6 +87,7 @@ class Region:
         readers = {self.flow.instructions[use.reader].opcode for use in uses}
         if readers.intersection(CUTS) or ("slice" in readers and len(uses) > 1):
             return False
+        loops, maps = len(self.extent), self.maps.copy()
         try:
             found = {self.operand_map(use.reader, use.operand) for use in uses}
             if len(found) != 1:
@@ -100,7 +101,9 @@ class Region:
             elif self.flow.instructions[index].opcode == "concatenate" and self._reduces(index_map):
                 return False
         except NotRepresentable:
-            self.maps.pop(index, None)
+            # The hero may have added loops, and split one, before it met what it can't represent.
+            del self.extent[loops:], self.kind[loops:]
+            self.maps = maps
             return False
         self.maps.setdefault(index, index_map)
         self.members.append(index)

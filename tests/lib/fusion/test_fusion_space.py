@@ -5,6 +5,8 @@ import pytest
 
 from lib.fusion import FusionSpace, default_fusion, group, random_fusion
 from lib.program.dataflow import UnsupportedInstruction
+from lib.program.extraction import extract
+from lib.program.program import ConvolutionDimensions, Window
 from tests.program_examples import (
     Sketch,
     all_programs,
@@ -177,3 +179,21 @@ def test_an_opcode_outside_the_table_is_named():
 def test_flags_of_another_program_are_refused():
     with pytest.raises(ValueError, match="3 fusion flags for the"):
         group(softmax(), np.ones(3, bool))
+
+
+def test_a_hero_that_can_not_join_leaves_the_kernel_as_it_was():
+    # A grouped 1-D convolution splits the root's 12 features, but its 64 pixels are 8 x 8 there: it stays outside, and
+    # so does what could only join a kernel with split features.
+    s = Sketch()
+    negated = s.op("negate", s.input(2, 8, 8, 3, 4), name="negate")
+    one = (1,)
+    convolution = s.put(
+        "convolution", (2, 64, 12), (s.input(2, 64, 6), s.weight(3, 2, 12)), "convolution",
+        window=Window((3,), one, one, one, one, one),
+        convolution=ConvolutionDimensions(0, 2, (1,), 1, 2, (0,), 0, 2, (1,), feature_groups=3),
+    )  # fmt: skip
+    parts = s.reshape(convolution, 2, 8, 8, 12), s.reshape(negated, 2, 8, 8, 12)
+    program = s.program(s.op("add", *parts, name="add"))
+    everything = np.ones(len(program.instructions), bool)
+    assert kernels(program, everything) == [{"negate"}, {"convolution"}, {"add"}]
+    assert extract(program, group(program, everything)).kernels.loops[-1].tolist() == [2, 8, 8, 12, 1, 1, 1, 1]
