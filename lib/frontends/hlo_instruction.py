@@ -16,6 +16,7 @@ from lib.program.program import (
     DotDimensions,
     Instruction,
     Window,
+    row_major,
 )
 
 LITERAL_FIELDS = {
@@ -84,7 +85,7 @@ def _shape(shape: Any, where: str) -> tuple[str, tuple[int, ...], tuple[int, ...
     if not math.prod(dimensions):
         raise FrontendError(f"{where}: it has no elements (shape {list(dimensions)}); empty tensors are not supported")
     minor_to_major = tuple(shape.layout.minor_to_major)
-    return dtype, dimensions, minor_to_major or tuple(reversed(range(len(dimensions))))
+    return dtype, dimensions, minor_to_major or row_major(len(dimensions))
 
 
 def _type_name(number: int) -> str:

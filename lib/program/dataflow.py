@@ -2,13 +2,12 @@
 
 from typing import NamedTuple
 
-from lib.program.op_kinds import op_classes_by_opcode
+from lib.program.op_kinds import ELEMENTWISE_CLASSES, op_classes_by_opcode
 from lib.program.program import LARGEST_VALUE, Instruction, Program
 
 MATRIX, REDUCTION, WINDOW = "matrix", "reduction", "window"
 HERO_CLASSES = (MATRIX, REDUCTION, WINDOW)
 """Classes of the ops of which a kernel has at most one: convolution, dot; reduce; reduce-window."""
-ELEMENTWISE_CLASSES = ("simple", "divide", "transcendental")
 REARRANGING = ("transpose", "copy", "reverse")
 """Movement ops whose result has the elements of their operand in another order."""
 

@@ -82,6 +82,8 @@ def _evaluate(instruction: Instruction, arrays: list[np.ndarray]) -> np.ndarray 
             return ~first
         case "divide" if is_float(instruction.dtype):
             return first / arrays[1]
+        case "power" if not is_float(instruction.dtype) and (arrays[1] < 0).any():
+            return None
         case "divide" | "remainder" if not is_float(instruction.dtype) and arrays[1].all():
             quotient = np.trunc(first / arrays[1]).astype(np.int64)
             return quotient if instruction.opcode == "divide" else first - quotient * arrays[1]

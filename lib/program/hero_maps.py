@@ -181,7 +181,7 @@ def _reduce_window(region: "Region", index: int, hero: Instruction, operands: li
     entries: list[Entry] = []
     for dimension, entry in enumerate(own):
         if dimension not in windowed:
-            entries.append(_strided(entry, window.stride[dimension]))
+            entries.append(entry)
             continue
         axis = 2 - len(windowed) + windowed.index(dimension)
         dilation[axis] = window.base_dilation[dimension]

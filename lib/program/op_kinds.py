@@ -10,6 +10,8 @@ PRESET = Path(__file__).parents[2] / "schemas" / "presets" / "op_kinds.yaml"
 
 OP_CLASSES = ("free", "matrix", "reduction", "window", "simple", "divide", "transcendental", "movement")
 """Cost classes; the position is the class's number."""
+ELEMENTWISE_CLASSES = ("simple", "divide", "transcendental")
+"""Classes of the ops of which each element of the result needs one element of each operand."""
 
 
 @cache

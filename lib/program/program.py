@@ -6,7 +6,7 @@ size of a traced model is an affine function of the batch.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Literal
 
 Role = Literal["", "input", "weight"]
@@ -24,6 +24,11 @@ CONVOLUTION_SIZE_FIELDS = ("feature_groups", "batch_groups")
 """The integers of an instruction that may change with the batch; all others are the same at every batch."""
 LARGEST_VALUE = 16
 """Constants of at most this many elements carry their values."""
+
+
+def row_major(rank: int) -> tuple[int, ...]:
+    """The layout whose last dimension is the most minor."""
+    return tuple(reversed(range(rank)))
 
 
 class BatchError(ValueError):
@@ -143,7 +148,7 @@ class Program:
     instructions: tuple[Instruction, ...]
     outputs: tuple[int, ...]
     """Indices of the instructions whose results leave the program."""
-    slopes: tuple[Instruction, ...] | None = field(default=None)
+    slopes: tuple[Instruction, ...] | None = None
     """For each instruction a copy that holds, in place of every size (SIZE_FIELDS and its like) and of every value,
     its change with one more sample; None: the batch is fixed."""
 

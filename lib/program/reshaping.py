@@ -1,12 +1,12 @@
 """Rewrite rules of ops that only change an array's form. See `lib.program.rewrites`."""
 
+import math
+
 from lib.program.graph import Graph
-from lib.program.program import Instruction
+from lib.program.program import Instruction, row_major
 
-
-def row_major(rank: int) -> tuple[int, ...]:
-    """The layout whose last dimension is the most minor."""
-    return tuple(reversed(range(rank)))
+NEUTRAL_ELEMENTS = {"add": 0.0, "multiply": 1.0, "maximum": -math.inf, "minimum": math.inf, "or": 0.0}
+"""Starting values that change no result, by reducer."""
 
 
 def simpler_reshape(graph: Graph, instruction: Instruction) -> int | Instruction | None:
@@ -133,14 +133,22 @@ def _same_everywhere(graph: Graph, instruction: Instruction, operand: Instructio
 
 
 def nothing_reduced(graph: Graph, instruction: Instruction) -> Instruction | None:
-    """A reduction over dimensions of one element that starts from the reducer's neutral element."""
-    operand = graph[instruction.operands[0]]
-    if operand.elements != instruction.elements:
+    """A reduction over dimensions of one element is a reshape, joined with the starting value unless it is neutral."""
+    index, start = instruction.operands
+    if graph[index].elements != instruction.elements:
         return None
-    return Instruction(
-        instruction.name, "reshape", instruction.dtype, instruction.dimensions, instruction.layout,
-        instruction.operands[:1],
-    )  # fmt: skip
+    form = Instruction(
+        instruction.name, "reshape", instruction.dtype, instruction.dimensions, instruction.layout, (index,)
+    )
+    if starts_neutral(graph, instruction):
+        return form
+    spread = graph.add(form.replace(opcode="broadcast", operands=(start,))) if form.dimensions else start
+    return form.replace(opcode=instruction.reducer, operands=(_reshape(graph, form), spread))
+
+
+def starts_neutral(graph: Graph, instruction: Instruction) -> bool:
+    """Whether the starting value of a reduce or reduce-window changes no result."""
+    return graph.scalar(instruction.operands[1]) == NEUTRAL_ELEMENTS.get(instruction.reducer, math.nan)
 
 
 RESHAPING_RULES = {

@@ -9,11 +9,10 @@ from collections.abc import Callable
 
 from lib.program.folding import folded_value, is_float
 from lib.program.graph import Graph
-from lib.program.op_kinds import op_classes_by_opcode
-from lib.program.program import Instruction, Window
-from lib.program.reshaping import RESHAPING_RULES
+from lib.program.op_kinds import ELEMENTWISE_CLASSES, op_classes_by_opcode
+from lib.program.program import Instruction, Window, row_major
+from lib.program.reshaping import RESHAPING_RULES, starts_neutral
 
-ELEMENTWISE_CLASSES = ("simple", "divide", "transcendental")
 Rule = Callable[[Graph, Instruction], "int | Instruction | None"]
 
 
@@ -121,7 +120,7 @@ def sink_broadcasts(graph: Graph, instruction: Instruction) -> Instruction | Non
     if len(forms) > 1:
         return None
     dimensions, axes = forms.pop() if forms else ((), ())
-    layout = tuple(reversed(range(len(dimensions))))
+    layout = row_major(len(dimensions))
     narrow = []
     for index, operand in zip(instruction.operands, operands, strict=True):
         source = operand.operands[0] if operand.dimensions else index
@@ -239,11 +238,12 @@ def _padded_window(window: Window, pad: Instruction, spatial: tuple[int, ...]) -
 
 
 def window_of_one(graph: Graph, instruction: Instruction) -> int | None:
-    """A reduce-window over windows of one element, none of it padding, that moves by one."""
+    """A reduce-window over windows of one element, none of it padding, that moves by one from a neutral value."""
     window, operand = instruction.window, instruction.operands[0]
     assert window is not None
     plain = all(extent == 1 for extent in (*window.size, *window.stride, *window.base_dilation))
-    return operand if plain and not any((*window.padding_low, *window.padding_high)) else None
+    padded = any((*window.padding_low, *window.padding_high))
+    return operand if plain and not padded and starts_neutral(graph, instruction) else None
 
 
 RULES: dict[str, tuple[Rule, ...]] = {

@@ -2,7 +2,7 @@
 
 from math import prod
 
-from lib.program.op_kinds import op_classes_by_opcode
+from lib.program.op_kinds import ELEMENTWISE_CLASSES, op_classes_by_opcode
 from lib.program.program import Instruction, Program
 
 
@@ -35,7 +35,7 @@ def program_work(program: Program) -> dict[str, int]:
             work["vector_ops"] += operands[0].elements
         elif op_class == "window" and instruction.window is not None:
             work["vector_ops"] += instruction.elements * prod(instruction.window.size)
-        elif op_class in ("simple", "divide", "transcendental"):
+        elif op_class in ELEMENTWISE_CLASSES:
             work["vector_ops"] += instruction.elements
         if op_class == "transcendental":
             work["transcendentals"] += instruction.elements
@@ -46,11 +46,12 @@ def program_work(program: Program) -> dict[str, int]:
 
 
 def multiply_accumulates(instruction: Instruction, operands: list[Instruction]) -> int:
-    """Of a convolution or dot with these operands."""
-    if instruction.convolution is not None and instruction.window is not None:
+    """Of a convolution or dot with these operands. Raises ValueError for another op."""
+    if instruction.convolution is not None:
         # The kernel's input features are those of one feature group; batch groups only shrink the output.
         features = operands[1].dimensions[instruction.convolution.kernel_input_feature]
-        return instruction.elements * features * prod(instruction.window.size)
+        taps = prod(instruction.window.size) if instruction.window is not None else 1
+        return instruction.elements * features * taps
     if instruction.dot is not None:
         return instruction.elements * prod(operands[0].dimensions[d] for d in instruction.dot.left_contracting)
     raise ValueError(f"'{instruction.name}' is a {instruction.opcode}, no convolution or dot")

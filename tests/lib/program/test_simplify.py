@@ -94,6 +94,35 @@ def test_scalar_arithmetic_is_folded():
     assert program.instructions[1].value[0] == pytest.approx(1 / 49)
 
 
+def test_a_scalar_broadcast_to_one_element_stays_a_broadcast():
+    w = Writer()
+    program = simplified(w, w.add("add", (1,), w.input(1), w.filled(2.0, 1)))
+    assert opcodes(program) == ["parameter", "constant", "broadcast", "add"]
+
+
+@pytest.mark.parametrize(
+    ("reducer", "start", "left"),
+    [("add", 0.0, []), ("maximum", float("-inf"), []), ("add", 3.0, ["add"]), ("maximum", 0.0, ["maximum"])],
+)
+def test_a_reduction_of_one_element_is_nothing_but_its_starting_value(reducer, start, left):
+    w = Writer()
+    program = simplified(w, w.add("reduce", (4,), w.input(4, 1), w.constant(start), axes=(1,), reducer=reducer))
+    assert [one for one in opcodes(program) if one in ("reduce", "add", "maximum")] == left
+
+
+def test_a_window_of_one_element_is_nothing_if_it_starts_from_nothing():
+    for start, left in ((0.0, 0), (3.0, 1)):
+        w = Writer()
+        pool = w.add("reduce-window", (4, 4), w.input(4, 4), w.constant(start), reducer="add", window=window(1))
+        assert opcodes(simplified(w, pool)).count("reduce-window") == left
+
+
+def test_integers_to_a_negative_power_are_not_folded():
+    w = Writer()
+    power = w.add("power", (), w.constant(2.0, dtype="s32"), w.constant(-1.0, dtype="s32"), dtype="s32")
+    assert output(simplified(w, power)).opcode == "constant"
+
+
 def test_form_only_chains_are_merged():
     w = Writer()
     x = w.input(6, 4)
