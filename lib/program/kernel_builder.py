@@ -60,6 +60,8 @@ class KernelsBuilder:
         if not 0 <= row.hero < len(row.ops):
             raise ValueError(f"hero {row.hero} is not one of {len(row.ops)} ops")
         for position, op in enumerate(row.ops):
+            if op.opcode not in op_kind_numbers():
+                raise ValueError(f"op {position} has the opcode '{op.opcode}', which is no op kind")
             if any(not 0 <= s < len(row.operands) - 1 + position for s in op.sources):
                 raise ValueError(f"op {position} ({op.opcode}) has a source that does not come before it")
         self.rows.append(row)
