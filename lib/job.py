@@ -3,8 +3,13 @@
 import logging
 import os
 import sys
+import traceback
 from pathlib import Path
+from types import TracebackType
 from typing import Any
+
+REPOSITORY = Path(__file__).resolve().parent.parent
+LOG = logging.getLogger("tilewright")
 
 
 class Job:
@@ -30,14 +35,40 @@ class Job:
         os.replace(draft, self.folder / name)
 
 
+def in_words(error: BaseException, trace: TracebackType | None) -> str | None:
+    """What a person is told of an error that says itself what is wrong; None for one that needs its traceback.
+
+    The former are errors of this repository's own classes, a ValueError that its code raised, and the system's.
+    """
+    frames = traceback.extract_tb(trace)
+    last = Path(frames[-1].filename) if frames else Path()
+    own_class = type(error).__module__.partition(".")[0] in ("lib", "schemas")
+    own_value = type(error) is ValueError and any(last.is_relative_to(REPOSITORY / part) for part in ("lib", "schemas"))
+    if own_class or own_value:
+        return str(error)
+    if isinstance(error, OSError | MemoryError):
+        return f"{type(error).__name__}: {error}"
+    return None
+
+
 def _start_log(file: Path) -> None:
+    """Log to `file`, what compiled libraries print included; Python's own standard error stays the terminal."""
     file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_bytes(b"")
     logging.basicConfig(
-        filename=file, filemode="w", level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s", force=True
+        filename=file, filemode="a", level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s", force=True
     )
+    sys.stderr.flush()
+    sys.stderr = open(os.dup(2), "w", buffering=1, errors="backslashreplace")  # noqa: SIM115 (until the job ends)
+    with file.open("ab") as log:
+        os.dup2(log.fileno(), 2)
 
-    def log_exception(kind, error, trace):
-        logging.getLogger("tilewright").error("failed", exc_info=(kind, error, trace))
-        sys.__excepthook__(kind, error, trace)
+    def show_exception(kind, error, trace):
+        LOG.error("failed", exc_info=(kind, error, trace))
+        words = in_words(error, trace)
+        if words is None:
+            sys.__excepthook__(kind, error, trace)
+        else:
+            print(f"\nError: {words}\n  traceback: {file}\n", file=sys.stderr, flush=True)
 
-    sys.excepthook = log_exception
+    sys.excepthook = show_exception
