@@ -94,13 +94,14 @@ def fingerprints(shards: Iterable[Shard]) -> frozenset[str]:
     return frozenset(fingerprint for shard in shards for fingerprint in shard.kernels.fingerprint)
 
 
-def remove_shared(train: Iterable[Shard], test_fingerprints: frozenset[str]) -> list[Shard]:
-    """The training shards without the kernels that occur in test programs; shards left empty are dropped.
+def remove_shared(shards: Iterable[Shard], test_fingerprints: frozenset[str]) -> list[Shard]:
+    """The training or validation shards without the kernels that occur in test programs; shards left empty
+    are dropped.
 
     Common layers occur in many networks: trained on, they would be remembered and not predicted. They
-    are taken out of training and never out of test, since a test program is made of them too.
+    are never taken out of test, since a test program is made of them too.
     """
-    kept = (_without(shard, test_fingerprints) for shard in train)
+    kept = (_without(shard, test_fingerprints) for shard in shards)
     return [shard for shard in kept if shard.kernels.number]
 
 

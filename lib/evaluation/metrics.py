@@ -6,6 +6,8 @@ Sources: Kaufman et al., "A Learned Performance Model for Tensor Processing Unit
 Kendall's tau); Phothilimthana et al., "TpuGraphs", NeurIPS 2023 (top-K regret).
 """
 
+from collections.abc import Sequence
+
 import numpy as np
 from numba import njit
 
@@ -64,6 +66,11 @@ def program_error_pct(runtime_s: np.ndarray, predicted_s: np.ndarray, executions
         return float("nan")
     actual = np.sum(executions * runtime_s)
     return float(100 * abs(np.sum(executions * predicted_s) - actual) / actual)
+
+
+def geometric_mean_pct(errors_pct: Sequence[float]) -> float:
+    """Geometric mean of errors in percent, each floored at `FLOOR_PCT`; at least one."""
+    return float(np.exp(np.log(np.maximum(errors_pct, FLOOR_PCT)).mean()))
 
 
 @njit(cache=True)

@@ -15,7 +15,7 @@ from lib.gnn.network import batch_signature, build_network, network_weights, set
 from lib.gnn.sampling import Sampler
 from lib.gnn.scaling import fit_scaling
 from lib.gnn.trained_model import TrainedModel, network_shape
-from lib.gnn.validation import fusion_mape_pct, tile_ape_pct
+from lib.gnn.validation import validation_ape_pct, validation_mape_pct
 from lib.progress import Progress
 
 LOG = logging.getLogger("tilewright")
@@ -39,25 +39,32 @@ def train_on_shards(spec: dict[str, Any], seed: int, shards: list[Shard]) -> tup
     """:func:`train` on the shards of the study entry's split.
 
     `spec["split"]` names the workloads of train, validation and test, `spec["families"]` each workload's
-    family. Kernels that occur in a test program are removed from training. Raises ValueError where
-    nothing is left to train on.
+    family. Kernels that occur in a test program are removed from training, and from validation too, since
+    their runtimes would choose the weights that the test then scores. Kernels that training and validation
+    share stay in both. Raises ValueError where nothing is left to train on.
     """
-    split = {name: [s for s in shards if s.workload in spec["split"][name]] for name in ("train", "validation", "test")}
-    shared = fingerprints(split["test"])
-    training = remove_shared(split["train"], shared)
+    part = {name: [s for s in shards if s.workload in spec["split"][name]] for name in ("train", "validation", "test")}
+    test = fingerprints(part["test"])
+    training, validation = (_without_test(name, part[name], test) for name in ("train", "validation"))
     if not training:
         raise ValueError(
             f"model {spec['id']}: every training kernel occurs in a test program; change the dataset's split"
         )
-    kept, all_of_them = (sum(shard.kernels.number for shard in part) for part in (training, split["train"]))
-    LOG.info("%d training kernels, %d removed because test programs have them", kept, all_of_them - kept)
     families = sorted({spec["families"][shard.workload] for shard in training})
     family = np.repeat(
         [families.index(spec["families"][shard.workload]) for shard in training],
         [shard.kernels.number for shard in training],
     )
-    validation = examples_of_shards(split["validation"]) if split["validation"] else None
-    return train(spec, seed, examples_of_shards(training), family, validation)
+    return train(
+        spec, seed, examples_of_shards(training), family, examples_of_shards(validation) if validation else None
+    )
+
+
+def _without_test(name: str, shards: list[Shard], test: frozenset[str]) -> list[Shard]:
+    kept = remove_shared(shards, test)
+    before, after = (sum(shard.kernels.number for shard in some) for some in (shards, kept))
+    LOG.info("%s: %d kernels, %d removed because test programs have them", name, after, before - after)
+    return kept
 
 
 def train(
@@ -168,9 +175,9 @@ class _Validator:
         model, examples = self._model, self._examples
         outputs = model.outputs(examples, self._batcher)
         if model.spec["task"] == "tile":
-            metric = tile_ape_pct(examples, outputs)
+            metric = validation_ape_pct(examples, outputs)
         else:
-            metric = fusion_mape_pct(examples, examples.runtime_s * np.exp(outputs - self._targets))
+            metric = validation_mape_pct(examples, examples.runtime_s * np.exp(outputs - self._targets))
         if model.scale == "seconds":
             return float(np.mean((outputs - self._targets) ** 2)), metric
         return _rank_loss(model.spec["loss"], outputs, self._targets, examples.row_offset), metric

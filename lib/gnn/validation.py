@@ -1,43 +1,28 @@
-"""The figures by which training is stopped: over validation programs only."""
+"""The figures by which training is stopped: the evaluation's metrics, over validation programs only."""
 
 import numpy as np
 
+from lib.evaluation.metrics import SHORT_S, best_of_top, geometric_mean_pct, mape_pct, tile_ape_pct
 from lib.gnn.examples import Examples
 
-SMALLEST_APE_PCT = 0.1
-"""APE is floored at this in geometric means."""
-FUSION_FLOOR_S = 5e-6
-"""Kernels below this add little to a program's time and are left out of MAPE (Kaufman et al. 2021)."""
+
+def validation_ape_pct(examples: Examples, score: np.ndarray) -> float:
+    """Geometric mean over shards of tile-size APE. `score`: [r], lower means faster."""
+    runtime_s, offset = examples.runtime_s, examples.row_offset
+    picked_s = best_of_top(offset, runtime_s, np.asarray(score, np.float64), 1)
+    best_s = np.minimum.reduceat(runtime_s, offset[:-1])
+    shards = [examples.shard == shard for shard in np.unique(examples.shard)]
+    return geometric_mean_pct([tile_ape_pct(picked_s[s], best_s[s], examples.executions[s]) for s in shards])
 
 
-def tile_ape_pct(examples: Examples, score: np.ndarray) -> float:
-    """Tile-size APE: geometric mean over shards of how much longer the picked tiles take than the best.
+def validation_mape_pct(examples: Examples, predicted_s: np.ndarray) -> float:
+    """Geometric mean over shards of MAPE of kernels of `SHORT_S` and more (of all kernels, if none is that long).
 
-    Kernels count as often as the default fusion runs them. `score`: [r], lower means faster.
+    `predicted_s`: float64[r].
     """
-    first = examples.row_offset[:-1]
-    filled = np.flatnonzero(np.diff(examples.row_offset) > 0)
-    starts = first[filled]
-    best = np.minimum.reduceat(examples.runtime_s, starts)
-    lowest = np.repeat(np.minimum.reduceat(score, starts), np.diff(examples.row_offset)[filled])
-    picked = np.flatnonzero(score == lowest)
-    row_kernel = examples.row_kernel[picked]
-    picked = picked[np.flatnonzero(np.diff(row_kernel, prepend=-1))]
-    weight = np.maximum(examples.executions[filled], 1)
-    shard = examples.shard[filled]
-    lost = np.bincount(shard, weight * (examples.runtime_s[picked] - best))
-    least = np.bincount(shard, weight * best)
-    ape = 100.0 * lost[least > 0] / least[least > 0]
-    return float(np.exp(np.log(np.maximum(ape, SMALLEST_APE_PCT)).mean()))
-
-
-def fusion_mape_pct(examples: Examples, predicted_s: np.ndarray) -> float:
-    """Geometric mean over shards of the mean absolute error of kernels of 5 us and more (of all, without any)."""
-    long = examples.runtime_s >= FUSION_FLOOR_S
-    if not long.any():
-        long[:] = True
-    error = 100.0 * np.abs(predicted_s - examples.runtime_s) / examples.runtime_s
-    shard = examples.shard[examples.row_kernel]
-    count = np.bincount(shard[long])
-    mape = np.bincount(shard[long], error[long])[count > 0] / count[count > 0]
-    return float(np.exp(np.log(np.maximum(mape, SMALLEST_APE_PCT)).mean()))
+    runtime_s, shard = examples.runtime_s, examples.shard[examples.row_kernel]
+    counts = runtime_s >= SHORT_S
+    if not counts.any():
+        counts[:] = True
+    shards = [counts & (shard == number) for number in np.unique(shard[counts])]
+    return geometric_mean_pct([mape_pct(runtime_s[s], predicted_s[s]) for s in shards])

@@ -8,7 +8,7 @@ from lib.gnn.inference import predict
 from lib.gnn.network import network_weights
 from lib.gnn.scaling import fit_scaling
 from lib.gnn.training import TrainingError, train, train_on_shards
-from lib.gnn.validation import fusion_mape_pct, tile_ape_pct
+from lib.gnn.validation import validation_ape_pct, validation_mape_pct
 from tests.lib.gnn.synthetic import SPEC, shard
 
 FUSION = SPEC | {"task": "fusion", "join": "middle", "loss": "log-mse", "knowledge": "ratio", "batch_kernels": 16}
@@ -34,13 +34,15 @@ def test_ranking_is_learned():
     assert history["train_loss"].iloc[-1] < 0.5 * history["train_loss"].iloc[0]
     unseen = examples_of_shards([shard("tile", count=12, seed=5)])
     random = np.random.default_rng(0).random(len(unseen.tile))
-    assert tile_ape_pct(unseen, model.predict(unseen)) < 0.5 * tile_ape_pct(unseen, random)
+    assert validation_ape_pct(unseen, model.predict(unseen)) < 0.5 * validation_ape_pct(unseen, random)
 
 
 def test_times_are_learned_as_a_ratio_to_the_analytical_estimate():
     model, _ = trained(FUSION | {"steps": 200, "width": 32}, count=300)
     unseen = examples_of_shards([shard("fusion", count=30, seed=5)])
-    assert fusion_mape_pct(unseen, model.predict(unseen)) < 0.7 * fusion_mape_pct(unseen, unseen.analytical[:, 0])
+    assert validation_mape_pct(unseen, model.predict(unseen)) < 0.7 * validation_mape_pct(
+        unseen, unseen.analytical[:, 0]
+    )
 
 
 def test_early_stopping_keeps_the_best_weights():
@@ -48,8 +50,9 @@ def test_early_stopping_keeps_the_best_weights():
     assert history["step"].iloc[-1] < 300
     best = history.loc[history["validation_metric"].idxmin()]
     assert model.best_step == best["step"]
+    assert len(history) - 1 - history["validation_metric"].idxmin() == 2  # looks since the best one
     validation = examples_of_shards([shard("tile", count=12, seed=2)])
-    assert tile_ape_pct(validation, model.predict(validation)) == pytest.approx(best["validation_metric"])
+    assert validation_ape_pct(validation, model.predict(validation)) == pytest.approx(best["validation_metric"])
 
 
 def test_without_validation_programs_the_last_weights_are_kept():
@@ -83,6 +86,23 @@ def test_kernels_of_test_programs_are_removed_from_training():
         train_on_shards(spec, 1, [shards["b"], shards["c"], shards["d"]])
 
 
+def test_kernels_of_test_programs_do_not_choose_the_weights(caplog):
+    spec = SPEC | {
+        "steps": 2,
+        "split": {"train": ["a"], "validation": ["c", "d"], "test": ["e"]},
+        "families": {"a": "x", "c": "y", "d": "y", "e": "z"},
+    }
+    shards = {name: shard("tile", name, seed=seed) for name, seed in zip("acde", (1, 2, 3, 3), strict=True)}
+    with caplog.at_level("INFO"):
+        _, history = train_on_shards(spec, 1, list(shards.values()))  # d is made of the kernels of e
+        _, without_d = train_on_shards(spec, 1, [shards["a"], shards["c"], shards["e"]])
+    assert history.equals(without_d)
+    assert history["validation_metric"].notna().all()
+    assert "validation: 12 kernels, 12 removed because test programs have them" in caplog.messages
+    _, alone = train_on_shards(spec, 1, [shards["a"], shards["d"], shards["e"]])
+    assert alone["validation_metric"].isna().all()
+
+
 def test_ratio_needs_a_loss_of_times():
     with pytest.raises(ValueError, match="knowledge: ratio needs loss: log-mse"):
         trained(SPEC | {"knowledge": "ratio"})
@@ -99,10 +119,10 @@ def test_tile_ape_by_hand():
     examples = examples_of_shards([shard("tile", count=2, rows=3)])
     examples = examples._replace(runtime_s=np.array([2.0, 1.0, 4.0, 10.0, 11.0, 12.0]), executions=np.array([3, 1]))
     # picks 2.0 where 1.0 is best, three times, and 10.0, the best: (3 x 1) / (3 x 1 + 10)
-    assert tile_ape_pct(examples, np.array([0.0, 1, 2, 0, 1, 2])) == pytest.approx(100 * 3 / 13)
+    assert validation_ape_pct(examples, np.array([0.0, 1, 2, 0, 1, 2])) == pytest.approx(100 * 3 / 13)
 
 
 def test_fusion_mape_leaves_out_short_kernels():
     examples = examples_of_shards([shard("fusion", count=3)])
     examples = examples._replace(runtime_s=np.array([10e-6, 20e-6, 1e-6]))
-    assert fusion_mape_pct(examples, np.array([11e-6, 16e-6, 9e-6])) == pytest.approx((10 + 20) / 2)
+    assert validation_mape_pct(examples, np.array([11e-6, 16e-6, 9e-6])) == pytest.approx((10 + 20) / 2)
