@@ -31,7 +31,8 @@ class FamilySplit(StudyModel):
 
 
 class NamedSplit(StudyModel):
-    """Programs by name; together they are the dataset's workloads."""
+    """Programs by name; together they are the dataset's workloads. One family may stand in several parts; where it is
+    in test and also in training or validation, the evaluation's log warns, as errors are lower then."""
 
     train: IdList
     """Workloads to train on."""

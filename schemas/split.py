@@ -2,6 +2,7 @@
 
 import hashlib
 from collections import Counter
+from collections.abc import Mapping, Sequence
 
 PARTS = ("train", "validation", "test")
 
@@ -31,6 +32,15 @@ def family_split(families: dict[str, str], test: float, validation: float, seed:
         part: sorted(name for name, family in families.items() if part_of.get(family, "train") == part)
         for part in PARTS
     }
+
+
+def families_on_both_sides(split: Mapping[str, Sequence[str]], families: Mapping[str, str]) -> list[str]:
+    """Families, sorted, with programs both in test and in training or validation, which a split by name allows.
+
+    `split`: programs by part; `families` maps program to family.
+    """
+    sides = [{families[program] for part in side for program in split[part]} for side in (PARTS[:2], PARTS[2:])]
+    return sorted(sides[0] & sides[1])
 
 
 def _closest(order: list[str], sizes: Counter[str], target: float, most: int) -> list[str]:

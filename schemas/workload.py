@@ -23,7 +23,9 @@ def _checked_keras(name: str) -> str:
 
 def _checked_builder(name: str) -> str:
     if not re.fullmatch(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*", name):
-        raise not_allowed("package.module:function, a Python function that returns a Keras model")
+        raise not_allowed(
+            "package.module:function, a Python function that returns a Keras model or (callable, list of tf.TensorSpec)"
+        )
     return name
 
 
@@ -33,7 +35,8 @@ class Workload(StudyModel):
     keras: Annotated[str, AfterValidator(_checked_keras)] | None = None
     """Name of a model in keras.applications, e.g. `MobileNetV2`. It is built without weights; nothing is downloaded."""
     builder: Annotated[str, AfterValidator(_checked_builder)] | None = None
-    """`package.module:function` of a Python function that returns a Keras model."""
+    """`package.module:function` of a Python function that returns a Keras model, or a pair (callable, list of
+    `tf.TensorSpec`) of a function and its inputs, whose first dimension is the batch, None."""
     hlo: str | None = None
     """File with an HloModuleProto, relative to the study file. Its sizes are fixed, so no search can use it."""
     arguments: dict[str, Any] = {}

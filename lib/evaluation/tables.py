@@ -13,6 +13,11 @@ from lib.evaluation.metrics import is_error
 from lib.evaluation.outcomes import Outcome, best_tiles_s, checked_predictions, ranking_outcome, runtime_outcome
 from schemas.evaluation import BASELINES
 
+KEY = ["task", "hardware", "workload"]
+"""Columns that tell programs apart."""
+GROUP = ["task", "hardware", "metric"]
+"""Columns within which models are compared."""
+
 
 class Prediction(NamedTuple):
     """What a learned model says about one shard."""
@@ -77,10 +82,6 @@ def _programs(scored: list[_Scored], families: Mapping[str, str]) -> pd.DataFram
     ]
     columns = [*KEY, "family", "model", "seed", "metric", "value", "kernels", "left_out"]
     return pd.DataFrame(rows, columns=columns).astype({"seed": "int32", "kernels": "int32", "left_out": "int32"})
-
-
-KEY = ["task", "hardware", "workload"]
-GROUP = ["task", "hardware", "metric"]
 
 
 def _seeds_averaged(programs: pd.DataFrame) -> pd.DataFrame:

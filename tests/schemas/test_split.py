@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from schemas.split import family_split
+from schemas.split import families_on_both_sides, family_split
 
 families = st.dictionaries(
     st.text("abcdefgh", min_size=1, max_size=4), st.sampled_from([f"family-{n}" for n in range(8)]), min_size=3
@@ -62,3 +62,10 @@ def test_the_draw_is_written_down():
 def test_two_families_are_too_few():
     with pytest.raises(ValueError, match="at least 3 families, there are 2: a, b"):
         family_split({"x": "a", "y": "b", "z": "b"}, 0.3, 0.2, 1)
+
+
+def test_families_on_both_sides_of_a_named_split():
+    split = {"train": ["a"], "validation": ["b"], "test": ["c", "d", "e"]}
+    families = {"a": "x", "b": "y", "c": "y", "d": "x", "e": "z"}
+    assert families_on_both_sides(split, families) == ["x", "y"]
+    assert families_on_both_sides(split, families | {"c": "z", "d": "z"}) == []

@@ -157,7 +157,7 @@ def replaced(old: str, new: str) -> str:
         pytest.param(
             replaced("keras: VGG16", "builder: lambda"),
             "study.yaml:4: workloads.vgg.builder: got 'lambda'; allowed: package.module:function, a "
-            "Python function that returns a Keras model",
+            "Python function that returns a Keras model or (callable, list of tf.TensorSpec)",
             id="builder",
         ),
         pytest.param(

@@ -11,7 +11,7 @@ from schemas.model_artifact import ModelArtifact
 job = Job(snakemake)
 spec = job.spec
 use_threads(job.threads)
-shards = held_out_shards(job.input.shards, spec["models"], spec["split"])
+shards = held_out_shards(job.input.shards, spec["models"], spec["split"], spec["families"])
 predictions = []
 for path in job.input.models:
     model = load_model(ModelArtifact.read(path))

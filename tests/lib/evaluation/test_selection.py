@@ -6,6 +6,7 @@ from lib.evaluation.selection import held_out_shards
 from tests.shard_examples import hand_made_shard, write_shard
 
 SPLIT = {"default": {"train": ["a"], "validation": [], "test": ["b"]}}
+FAMILIES = {"a": "first", "b": "second"}
 
 
 def entry(id, task, dataset="default"):
@@ -19,12 +20,19 @@ def test_only_test_programs_of_the_models_tasks(tmp_path):
         ), dataset=dataset)
         for dataset in ("default", "other") for task in ("tile", "fusion") for workload in ("a", "b")
     ]  # fmt: skip
-    shards = held_out_shards(paths, [entry("x", "tile"), entry("y", "tile")], SPLIT)
+    shards = held_out_shards(paths, [entry("x", "tile"), entry("y", "tile")], SPLIT, FAMILIES)
     assert [(s.workload, s.task) for s in shards] == [("b", "tile")]
-    shards = held_out_shards(paths, [entry("x", "tile"), entry("y", "fusion")], SPLIT)
+    shards = held_out_shards(paths, [entry("x", "tile"), entry("y", "fusion")], SPLIT, FAMILIES)
     assert [(s.workload, s.task) for s in shards] == [("b", "tile"), ("b", "fusion")]
 
 
 def test_models_of_one_task_share_a_dataset():
     with pytest.raises(ValueError, match=r"'x' and 'y'.*'default' and 'other'"):
-        held_out_shards([], [entry("x", "tile"), entry("y", "tile", "other")], SPLIT)
+        held_out_shards([], [entry("x", "tile"), entry("y", "tile", "other")], SPLIT, FAMILIES)
+
+
+def test_a_family_on_both_sides_of_the_split_is_a_warning(caplog):
+    held_out_shards([], [entry("x", "tile")], SPLIT, FAMILIES)
+    assert not caplog.records
+    held_out_shards([], [entry("x", "tile")], SPLIT, {"a": "net", "b": "net"})
+    assert caplog.messages == ["dataset default: family net is in test and also in training or validation"]
