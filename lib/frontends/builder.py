@@ -1,6 +1,5 @@
 """Programs of own builders: a Python function that returns a model."""
 
-import difflib
 import importlib
 import sys
 from pathlib import Path
@@ -10,6 +9,7 @@ from lib.frontends.errors import FrontendError
 from lib.frontends.keras_model import trace_keras_model
 from lib.frontends.tensorflow_function import trace_function
 from lib.program.program import Program
+from schemas.problem import nearest
 
 
 def trace_builder(spec: dict, study_folder: Path) -> Program:
@@ -36,12 +36,18 @@ def trace_builder(spec: dict, study_folder: Path) -> Program:
         ) from error
     if isinstance(built, keras.Model):
         return trace_keras_model(built, spec)
-    if not (isinstance(built, tuple) and len(built) == 2 and callable(built[0])):
+    if not (isinstance(built, tuple) and len(built) == 2 and callable(built[0]) and _is_signature(built[1])):
         raise FrontendError(
             f"workload '{workload}': {spec['source']['name']} returned a {type(built).__name__}; expected a Keras model"
             " or a pair (callable, list of tf.TensorSpec)"
         )
     return _trace_callable(*built, spec)
+
+
+def _is_signature(signature: Any) -> bool:
+    import tensorflow as tf
+
+    return isinstance(signature, list | tuple) and all(isinstance(spec, tf.TensorSpec) for spec in signature)
 
 
 def _trace_callable(function: Any, signature: list, spec: dict) -> Program:
@@ -77,8 +83,8 @@ def _builder(name: str, workload: str, study_folder: Path) -> Any:
     if callable(make):
         return make
     known = sorted(n for n, value in vars(module).items() if callable(value) and not n.startswith("_"))
-    near = difflib.get_close_matches(function_name, known, n=1)
+    near = nearest(function_name, known)
     raise FrontendError(
         f"workload '{workload}': builder '{name}': module '{module_name}' has no function '{function_name}'"
-        f"{f'; did you mean {near[0]}?' if near else ''} (it has: {', '.join(known) or 'none'})"
+        f"{f'; did you mean {near}?' if near else ''} (it has: {', '.join(known) or 'none'})"
     )

@@ -7,6 +7,12 @@ from lib.frontends.hlo_module import program_of
 from lib.frontends.tensorflow_function import parse_module
 from lib.program.program import Program
 
+NOT_A_MODULE = (
+    "does not hold an HloModuleProto (serialised protocol buffer). TensorFlow writes one with"
+    ' tf.function(f, jit_compile=True).experimental_get_compiler_ir(x)(stage="hlo_serialized"), JAX with'
+    " jax.jit(f).lower(x).compiler_ir('hlo').as_serialized_hlo_module_proto()"
+)
+
 
 def trace_hlo_file(spec: dict, study_folder: Path) -> Program:
     """The program of an `HloModuleProto` file (`spec["source"]["name"]`, relative to the study file); its batch is
@@ -26,10 +32,3 @@ def trace_hlo_file(spec: dict, study_folder: Path) -> Program:
     if not module.computations:
         raise FrontendError(f"workload '{workload}': {file} {NOT_A_MODULE}")
     return program_of(module, workload, spec["batch"], inputs=None)
-
-
-NOT_A_MODULE = (
-    "does not hold an HloModuleProto (serialised protocol buffer). TensorFlow writes one with"
-    ' tf.function(f, jit_compile=True).experimental_get_compiler_ir(x)(stage="hlo_serialized"), JAX with'
-    " jax.jit(f).lower(x).compiler_ir('hlo').as_serialized_hlo_module_proto()"
-)

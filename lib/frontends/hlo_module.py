@@ -15,6 +15,8 @@ Value = Any
 """Index of an instruction (int), or a tuple of values."""
 INLINED = ("call", "fusion")
 """Opcodes that are replaced by the computation that they call."""
+FORM_ONLY = ("reshape", "bitcast", "broadcast", "transpose", "convert", "copy")
+"""Opcodes through which a weight may reach the op that reads it."""
 
 
 def program_of(module: Any, workload: str, batch: int, *, inputs: int | None, scope: str = "") -> Program:
@@ -25,7 +27,7 @@ def program_of(module: Any, workload: str, batch: int, *, inputs: int | None, sc
     components that begin with `scope` left out. Random bits are an input: how they are made is not part of the
     program. Raises FrontendError naming workload and instruction for whatever a program can't hold.
     """
-    reader = _Reader(module, workload, scope)
+    reader = Reader(module, workload, scope)
     outputs = reader.entry()
     instructions = with_error_functions(reader.instructions, outputs, reader.error_functions)
     program = depth_first(Program(workload, batch, tuple(instructions), tuple(outputs)), largest_last=False)
@@ -33,7 +35,7 @@ def program_of(module: Any, workload: str, batch: int, *, inputs: int | None, sc
     return program.replace(instructions=_named(_with_roles(program.instructions, inputs), inputs))
 
 
-class _Reader:
+class Reader:
     """Collects instructions while it walks computations; parameters carry their number in `axes`."""
 
     def __init__(self, module: Any, workload: str, scope: str):
@@ -92,12 +94,12 @@ class _Reader:
         instruction = instruction_of(proto, "", self.where(proto))
         return self.add(instruction.replace(axes=(proto.parameter_number,)))
 
-    def _plain(self, proto: Any, operands: list[Value]) -> int:
+    def _plain(self, proto: Any, operands: list[Value]) -> Value:
         where = self.where(proto)
         if proto.shape.tuple_shapes or any(isinstance(operand, tuple) for operand in operands):
             if proto.opcode in op_classes_by_opcode():
                 raise FrontendError(f"{where}: a {proto.opcode} of several arrays at once is not supported")
-            raise FrontendError(f"{where}: {_unsupported(proto.opcode)}")
+            return self._unsupported_results(proto, proto.shape)
         instruction = instruction_of(proto, self.label(proto), where).replace(operands=tuple(operands))
         if proto.opcode == "constant":
             return self._constant(proto, instruction)
@@ -106,6 +108,12 @@ class _Reader:
         if proto.opcode == "bitcast-convert" and instruction.dimensions == self.instructions[operands[0]].dimensions:
             instruction = instruction.replace(opcode="convert")  # costs the same
         return self.add(instruction)
+
+    def _unsupported_results(self, proto: Any, shape: Any) -> Value:
+        """What stands for the results of an op that a program can't hold; `_check_opcodes` refuses what is needed."""
+        if shape.tuple_shapes:
+            return tuple(self._unsupported_results(proto, part) for part in shape.tuple_shapes)
+        return self.add(instruction_of(proto, self.label(proto), self.where(proto), shape))
 
     def _random(self, proto: Any, shape: Any) -> int:
         bits = instruction_of(proto, f"random.{self.random}", self.where(proto), shape)
@@ -175,9 +183,6 @@ def _flatten(value: Value, outputs: list[int]) -> None:
         outputs.append(value)
 
 
-FREE_SHAPES = ("reshape", "bitcast", "broadcast", "transpose", "convert", "copy")
-
-
 def _with_roles(instructions: Sequence[Instruction], inputs: int | None) -> list[Instruction]:
     if inputs is None:
         weights = _weights(instructions)
@@ -200,7 +205,7 @@ def _weights(instructions: Sequence[Instruction]) -> set[int]:
     for index in reversed(range(len(instructions))):
         one = instructions[index]
         for position, operand in enumerate(one.operands):
-            passes = one.opcode in FREE_SHAPES and only_right[index]
+            passes = one.opcode in FORM_ONLY and only_right[index]
             right = one.opcode in ("convolution", "dot") and position == 1
             only_right[operand] &= passes or right
     read = {operand for one in instructions for operand in one.operands}

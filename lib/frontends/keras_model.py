@@ -1,11 +1,11 @@
 """Programs of Keras models, and of the Keras Applications by name."""
 
-import difflib
 from typing import Any
 
 from lib.frontends.errors import FrontendError
 from lib.frontends.tensorflow_function import trace_function
 from lib.program.program import Program
+from schemas.problem import nearest
 
 DEFAULT_SIZE = 224
 """Height and width where an application's default input shape leaves them open (MobileNetV3's paper: 224)."""
@@ -20,8 +20,8 @@ def trace_application(spec: dict) -> Program:
     make = getattr(keras.applications, name, None)
     if not callable(make):
         known = sorted(n for n in vars(keras.applications) if n[:1].isupper())
-        near = difflib.get_close_matches(name, known, n=1)
-        hint = f"; did you mean {near[0]}?" if near else ""
+        near = nearest(name, known)
+        hint = f"; did you mean {near}?" if near else ""
         raise FrontendError(
             f"workload '{workload}': Keras has no application '{name}'{hint} (it has: {', '.join(known)})"
         )

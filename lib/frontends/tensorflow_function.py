@@ -23,7 +23,7 @@ def trace_function(
     """
     low, high = (
         program_of(
-            _hlo_module(function, signature, weights, workload, batch),
+            compiled_module(function, signature, weights, workload, batch),
             workload, batch, inputs=len(signature), scope=scope,
         )
         for batch in TRACE_BATCHES
@@ -40,9 +40,18 @@ def parse_module(serialized: bytes) -> Any:
     return module
 
 
-def _hlo_module(function: Callable, signature: Sequence[Any], weights, workload: str, batch: int) -> Any:
+def compiled_module(
+    function: Callable, signature: Sequence[Any], weights: Callable[[], Sequence[Any]] | None, workload: str, batch: int
+) -> Any:
+    """`HloModuleProto` of the function at one batch, not optimised by XLA; arguments and errors: `trace_function`."""
     import tensorflow as tf
 
+    if not all(spec.shape.rank and spec.shape[0] is None for spec in signature):
+        given = ", ".join(str(spec.shape) for spec in signature)
+        raise FrontendError(
+            f"workload '{workload}': input shapes {given}: the first dimension of each must be the batch, left open"
+            " (None)"
+        )
     fixed = [tf.TensorSpec([batch, *spec.shape[1:]], spec.dtype) for spec in signature]
     if not all(spec.shape.is_fully_defined() for spec in fixed):
         shapes = [list(spec.shape) for spec in signature]
@@ -51,6 +60,7 @@ def _hlo_module(function: Callable, signature: Sequence[Any], weights, workload:
         )
 
     def gradients(*arguments):
+        assert weights is not None
         with tf.GradientTape() as tape:
             outputs = tf.nest.flatten(function(*arguments))
             loss = tf.add_n([tf.reduce_mean(tf.square(output)) for output in outputs])

@@ -2,18 +2,17 @@
 entry's `arguments`; it returns a Keras model whose first dimension is the batch."""
 
 import keras
-from keras import layers
 
 
 def small_convolution_network(width: int = 16, blocks: int = 2, input_shape: tuple = (32, 32, 3)) -> keras.Model:
     """Blocks of convolution, batch normalisation and ReLU, each at half the resolution and twice the channels."""
     image = x = keras.Input(input_shape)
     for block in range(blocks):
-        x = layers.Conv2D(width * 2**block, 3, strides=2, padding="same", use_bias=False)(x)
-        x = layers.BatchNormalization()(x)
-        x = layers.ReLU()(x)
-    x = layers.GlobalAveragePooling2D()(x)
-    return keras.Model(image, layers.Dense(10, activation="softmax")(x))
+        x = keras.layers.Conv2D(width * 2**block, 3, strides=2, padding="same", use_bias=False)(x)
+        x = keras.layers.BatchNormalization()(x)
+        x = keras.layers.ReLU()(x)
+    x = keras.layers.GlobalAveragePooling2D()(x)
+    return keras.Model(image, keras.layers.Dense(10, activation="softmax")(x))
 
 
 def small_mlp(width: int = 256, layers: int = 3, input_shape: tuple = (256,)) -> keras.Model:

@@ -109,6 +109,25 @@ def dead_loop(module: Module) -> None:
     module.add("negate", (4,), 1)
 
 
+def dead_loop_of_several_arrays(module: Module) -> None:
+    x = module.parameter(0, 4)
+    state = module.tuple("tuple", [(4,), ()], x, module.constant(0.0))
+    turned = module.tuple("while", [(4,), ()], state)
+    module.add("get-tuple-element", (4,), turned, tuple_index=0)
+    module.add("negate", (4,), x)
+
+
+def loop_of_several_arrays(module: Module) -> None:
+    dead_loop_of_several_arrays(module)
+    last = module.computation.instructions[-1].id
+    module.add("add", (4,), last, last - 1)
+
+
+def reduction_of_several_arrays(module: Module) -> None:
+    x, zero = module.parameter(0, 4), module.constant(0.0)
+    module.tuple("reduce", [(), ()], x, x, zero, zero, dimensions=[0])
+
+
 def complex_numbers(module: Module) -> None:
     module.add("negate", (4,), module.parameter(0, 4, dtype="c64"), dtype="c64")
 
@@ -140,6 +159,8 @@ def two_op_reduction(module: Module) -> None:
     ("fill", "message"),
     [
         (loop, r"workload 'example'.*while.*the op kind 'while' is not supported yet; supported: abs, add"),
+        (loop_of_several_arrays, r"the op kind 'while' is not supported"),
+        (reduction_of_several_arrays, r"'reduce.3'.*a reduce of several arrays at once is not supported"),
         (sorting, r"the op kind 'sort' is not supported"),
         (complex_numbers, r"'parameter.1'.*element type 'c64' is not supported"),
         (nothing, r"'parameter.1'.*no elements \(shape \[0, 4\]\)"),
@@ -155,8 +176,9 @@ def test_what_a_program_cannot_hold_is_refused_in_words(fill, message):
         program(module)
 
 
-def test_unsupported_ops_that_no_output_needs_do_not_matter():
+@pytest.mark.parametrize("fill", [dead_loop, dead_loop_of_several_arrays])
+def test_unsupported_ops_that_no_output_needs_do_not_matter(fill):
     module = Module()
     module.start()
-    dead_loop(module)
+    fill(module)
     assert opcodes(module) == ["parameter", "negate"]

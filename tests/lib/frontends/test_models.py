@@ -8,7 +8,7 @@ import pytest
 from lib.frontends import trace
 from lib.frontends.errors import FrontendError
 from lib.frontends.hlo_module import program_of
-from lib.frontends.tensorflow_function import _hlo_module
+from lib.frontends.tensorflow_function import compiled_module
 from lib.program.program_table import program_to_arrays
 from lib.program.simplify import simplify
 from lib.program.work import program_work
@@ -50,7 +50,7 @@ def test_with_batch_equals_a_trace_at_that_batch(mode, tmp_path):
     model = small_convolution_network()
     weights = (lambda: [v.value for v in model.trainable_variables]) if mode == "training" else None
     signature = [tf.TensorSpec(model.inputs[0].shape)]
-    module = _hlo_module(lambda x: model(x, training=mode == "training"), signature, weights, "model", 8)
+    module = compiled_module(lambda x: model(x, training=mode == "training"), signature, weights, "model", 8)
     direct = program_of(module, "model", 8, inputs=1, scope=model.name)
     assert [one.name for one in program.instructions] == [one.name for one in direct.instructions]
     for one, other in zip(program.instructions, direct.instructions, strict=True):
@@ -93,6 +93,12 @@ def test_a_callable_with_a_signature(tmp_path, monkeypatch):
         "    raise RuntimeError('no weights')\n"
         "def number():\n"
         "    return 3\n"
+        "def fixed():\n"
+        "    return tf.nn.relu, [tf.TensorSpec([8, 3])]\n"
+        "def scalar():\n"
+        "    return tf.nn.relu, [tf.TensorSpec([])]\n"
+        "def unlisted():\n"
+        "    return tf.nn.relu, tf.TensorSpec([None, 3])\n"
     )
     program = trace(spec("own_builder:product", columns=7), tmp_path).with_batch(4)
     assert program.instructions[program.outputs[0]].dimensions == (4, 3, 3)
@@ -100,6 +106,9 @@ def test_a_callable_with_a_signature(tmp_path, monkeypatch):
     for name, message in [
         ("own_builder:broken", "RuntimeError: no weights"),
         ("own_builder:number", "returned a int; expected a Keras model"),
+        ("own_builder:fixed", r"input shapes \(8, 3\): the first dimension of each must be the batch"),
+        ("own_builder:scalar", r"input shapes \(\): the first dimension of each must be the batch"),
+        ("own_builder:unlisted", r"or a pair \(callable, list of tf.TensorSpec\)"),
         ("own_builder:prodct", "no function 'prodct'; did you mean product"),
         ("no_such_module:f", "module 'no_such_module' could not be imported"),
         ("own_builder", "must read package.module:function"),
