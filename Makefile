@@ -11,7 +11,9 @@ READY := .venv/ready
 
 .PHONY: all check test lock clean format docs compile
 
-all: compile
+all: $(READY)
+	@$(BIN)/python -m lib.check_study "$(STUDY)"
+	@$(BIN)/python -m lib.compile_ahead
 	@$(BIN)/snakemake --configfile "$(STUDY)"
 	@$(BIN)/python -m lib.report.console "$(STUDY)"
 

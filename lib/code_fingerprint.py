@@ -18,14 +18,18 @@ PRESETS = ROOT / "schemas" / "presets"
 def code_fingerprint(script: Path, builder: str | None = None, study_folder: Path | None = None) -> str:
     """16 hexadecimal digits for `script` and the repository modules behind it.
 
-    `builder`: dotted name of a module named in the study. If it is not the repository's but lies beside the
-    study, it counts by its own file alone.
+    `builder`: dotted name of a module named in the study, of the repository or beside the study; in the latter
+    case the modules beside the study that it imports count too.
     """
     files = {Path(script).resolve()}
+    beside = None
     if builder is not None:
-        files |= _module_files(builder) or _module_beside(study_folder or Path.cwd(), builder)
+        files |= _module_files(builder)
+        if not in_repository(builder):
+            beside = (study_folder or Path.cwd()).resolve()
+            files |= _module_beside(beside, builder)
     digest = hashlib.sha256()
-    for file in sorted(_reachable(files), key=str):
+    for file in sorted(_reachable(files, beside), key=_place):
         digest.update(f"{file.name}\0{_content_digest(file)}\0".encode())
     return digest.hexdigest()[:16]
 
@@ -40,13 +44,20 @@ def imported_files(script: Path) -> frozenset[Path]:
     return _reachable({Path(script).resolve()})
 
 
-def _reachable(files: set[Path]) -> frozenset[Path]:
+def _place(file: Path) -> tuple[bool, str]:
+    """Where a file stands in the digest: the repository's first, wherever the study lies."""
+    return not file.is_relative_to(ROOT), str(file)
+
+
+def _reachable(files: set[Path], beside: Path | None = None) -> frozenset[Path]:
     pending, seen = list(files), set()
     while pending:
         file = pending.pop()
         if file not in seen:
             seen.add(file)
             pending.extend(_imports(file))
+            if beside is not None and file.is_relative_to(beside):
+                pending.extend(_imports_beside(file, beside))
     return frozenset(seen)
 
 
@@ -106,6 +117,23 @@ def _module_files(module: str) -> frozenset[Path]:
     return frozenset(found)
 
 
+def _imports_beside(file: Path, folder: Path) -> frozenset[Path]:
+    """Modules in the study's folder that one of them imports, by full name or relatively."""
+    found: set[Path] = set()
+    for node in ast.walk(ast.parse(file.read_bytes())):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                found |= _module_beside(folder, alias.name)
+        elif isinstance(node, ast.ImportFrom):
+            start = file.parents[node.level - 1] if node.level else folder
+            module = node.module or ""
+            for name in [module, *(f"{module}.{alias.name}".strip(".") for alias in node.names)]:
+                found |= _module_beside(start, name) if name else frozenset()
+    return frozenset(found)
+
+
 def _module_beside(folder: Path, module: str) -> frozenset[Path]:
-    base = folder.joinpath(*module.split("."))
-    return frozenset(file.resolve() for file in (base.with_suffix(".py"), base / "__init__.py") if file.is_file())
+    parts = module.split(".")
+    bases = [folder.joinpath(*parts[:length]) for length in range(1, len(parts) + 1)]
+    files = (file for base in bases for file in (base.with_suffix(".py"), base / "__init__.py"))
+    return frozenset(file.resolve() for file in files if file.is_file())

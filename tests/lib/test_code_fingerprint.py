@@ -68,6 +68,31 @@ def test_a_builder_beside_the_study_counts(repository, tmp_path_factory):
     assert fingerprint(repository, "mine", folder) != before
 
 
+@pytest.mark.parametrize("statement", ["import sizes", "from sizes import x", "import numpy, sizes as s"])
+def test_what_a_builder_beside_the_study_imports_from_there_counts(repository, tmp_path_factory, statement):
+    folder = tmp_path_factory.mktemp("study")
+    (folder / "mine.py").write_text(statement + "\n")
+    (folder / "sizes.py").write_text("x = 1\n")
+    (folder / "other.py").write_text("x = 1\n")
+    before = fingerprint(repository, "mine", folder)
+    (folder / "other.py").write_text("x = 2\n")
+    assert fingerprint(repository, "mine", folder) == before
+    (folder / "sizes.py").write_text("x = 2\n")
+    assert fingerprint(repository, "mine", folder) != before
+
+
+def test_a_package_beside_the_study_counts_with_its_relative_imports(repository, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("study")
+    (folder / "package").mkdir()
+    (folder / "package" / "__init__.py").write_text("")
+    (folder / "package" / "mine.py").write_text("from .sizes import x\nfrom . import more\n")
+    seen = [fingerprint(repository, "package.mine", folder)]
+    for name in ("sizes", "more", "__init__"):
+        (folder / "package" / f"{name}.py").write_text("x = 2\n")
+        seen.append(fingerprint(repository, "package.mine", folder))
+    assert len(set(seen)) == len(seen)
+
+
 def test_the_same_tree_elsewhere_has_the_same_fingerprint(repository, tmp_path_factory, monkeypatch):
     before = fingerprint(repository)
     copy = tmp_path_factory.mktemp("copy") / "clone"
