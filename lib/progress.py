@@ -36,4 +36,5 @@ class Progress:
         text = f"{self.label}: {self.done}/{self.total} ({elapsed:.0f} s, {left:.0f} s left) {self.note}".rstrip()
         if self._terminal:
             print(f"\r\x1b[2K{text}", end="\n" if last else "", file=sys.stderr, flush=True)
-        LOG.info(text) if not self._terminal else LOG.debug(text)
+        else:
+            LOG.info(text)
