@@ -9,8 +9,8 @@ from schemas.artifact_files import ArraysSpec, Column, FileSpec, ModelSpec, Tabl
 from schemas.base import StrictModel
 
 
-class FeatureNames(StrictModel):
-    """The feature set that the model was trained on; it refuses any other."""
+class FeatureSet(StrictModel):
+    """Names of all input features in the order of their columns; a model refuses any but those it was trained on."""
 
     version: int
     """Of the meaning of the features."""
@@ -69,7 +69,7 @@ class ModelDescription(StrictModel):
     """The model's entry of the study."""
     seed: int
     """Of the initial weights and of the training batches."""
-    features: FeatureNames
+    features: FeatureSet
     """Names of all input features in order."""
     scaling: FeatureScaling
     """Fitted to the training split."""

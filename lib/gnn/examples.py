@@ -6,12 +6,13 @@ from typing import NamedTuple
 import numpy as np
 
 from lib.dataset.shards import Shard
-from lib.gnn.feature_set import FeatureSet, feature_set
+from lib.gnn.feature_set import feature_set
 from lib.gnn.node_table import node_table
 from lib.gnn.static_features import hardware_features, hardware_limits, kernel_features, node_features
 from lib.gnn.tile_features import Geometry, geometry
 from lib.hardware.datapath import Datapath
 from lib.program.kernels import Kernels, concatenate
+from schemas.model_artifact import FeatureSet
 
 TOTAL = "analytical_s"
 PREFIX = "analytical_"

@@ -5,10 +5,10 @@ log2(1 + size), ratios as log2(ratio), shares and flags as they are.
 """
 
 from collections.abc import Iterable
-from typing import NamedTuple
 
 from lib.program.kernels import KERNEL_CLASSES, LOOPS
 from lib.program.op_kinds import OP_CLASSES, op_kind_table
+from schemas.model_artifact import FeatureSet
 
 VERSION = 2
 """Raised whenever the meaning of a feature changes under the same name."""
@@ -113,19 +113,6 @@ NODE_TILE_FEATURES = (
 """Columns of a node under a tile: the tile projected on every node."""
 
 
-class FeatureSet(NamedTuple):
-    """What a model reads. `tile`, `node_tile` and `analytical` are empty where the model isn't given them."""
-
-    version: int
-    op_kinds: tuple[str, ...]
-    node: tuple[str, ...]
-    kernel: tuple[str, ...]
-    tile: tuple[str, ...]
-    node_tile: tuple[str, ...]
-    analytical: tuple[str, ...]
-    """Names of the analytical model's parts, the total first."""
-
-
 class FeatureSetError(ValueError):
     """A model meets features that it wasn't trained on."""
 
@@ -150,7 +137,7 @@ def check_feature_set(trained: FeatureSet, offered: FeatureSet) -> None:
     differences = []
     if trained.version != offered.version:
         differences.append(f"version: trained on {trained.version}, offered {offered.version}")
-    for group in FeatureSet._fields[1:]:
+    for group in [name for name in FeatureSet.model_fields if name != "version"]:
         before, now = getattr(trained, group), getattr(offered, group)
         if before != now:
             missing = [name for name in before if name not in now]

@@ -4,14 +4,14 @@ import numpy as np
 
 from lib.dataset.shards import Shard
 from lib.gnn.examples import analytical_names, examples_of_rows, examples_of_shards
-from lib.gnn.feature_set import FeatureSet, FeatureSetError, check_feature_set, feature_set
+from lib.gnn.feature_set import FeatureSetError, check_feature_set, feature_set
 from lib.gnn.network import build_network, network_weights, set_network_weights
 from lib.gnn.scaling import Scaling
 from lib.gnn.trained_model import TrainedModel, network_shape
 from lib.hardware.datapath import Datapath
 from lib.program.kernels import Kernels
 from lib.schedule.schedules import Schedules
-from schemas.model_artifact import ColumnScaling, FeatureNames, FeatureScaling, ModelArtifact, ModelDescription
+from schemas.model_artifact import ColumnScaling, FeatureScaling, ModelArtifact, ModelDescription
 
 
 def predict(model: TrainedModel, shard: Shard) -> np.ndarray:
@@ -50,7 +50,7 @@ def model_contents(model: TrainedModel) -> dict:
         scale=model.scale,
         hyperparameters=model.spec,
         seed=model.seed,
-        features=FeatureNames(**model.features._asdict()),
+        features=model.features,
         scaling=FeatureScaling(
             **{
                 group: ColumnScaling(mean=mean.tolist(), scale=scale.tolist())
@@ -70,7 +70,7 @@ def load_model(artifact: ModelArtifact) -> TrainedModel:
     ValueError where the weights don't fit the network that model.json describes.
     """
     description: ModelDescription = artifact["model.json"]
-    features = FeatureSet(**description.features.model_dump())
+    features = description.features
     check_feature_set(features, feature_set(features.analytical))
     scaling = Scaling(
         **{

@@ -9,10 +9,11 @@ import numpy as np
 from lib.gnn.backend import tf
 from lib.gnn.batching import Batcher, Inputs, cut_into_batches
 from lib.gnn.examples import Examples
-from lib.gnn.feature_set import FeatureSet, check_feature_set
+from lib.gnn.feature_set import check_feature_set
 from lib.gnn.losses import RANK_LOSSES
 from lib.gnn.network import Network, NetworkShape, batch_signature
 from lib.gnn.scaling import Scaling
+from schemas.model_artifact import FeatureSet
 
 ROWS_PER_BATCH = 16_384
 """Large batches: below, the fixed costs of small operations weigh."""

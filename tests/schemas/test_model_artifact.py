@@ -6,13 +6,13 @@ import pytest
 from pydantic import ValidationError
 
 from schemas.artifact import ArtifactError
-from schemas.model_artifact import ColumnScaling, FeatureNames, FeatureScaling, ModelArtifact, ModelDescription
+from schemas.model_artifact import ColumnScaling, FeatureScaling, FeatureSet, ModelArtifact, ModelDescription
 
 ONE = ColumnScaling(mean=(0.5,), scale=(2.0,))
 
 
 def contents() -> dict:
-    names = FeatureNames(
+    names = FeatureSet(
         version=1, op_kinds=("add",), node=("n",), kernel=("k",), tile=("t",), node_tile=("p",), analytical=("a",)
     )
     description = ModelDescription(

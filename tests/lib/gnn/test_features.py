@@ -203,9 +203,9 @@ def test_other_feature_sets_are_refused_in_words():
     with pytest.raises(FeatureSetError, match=r"analytical: missing \['analytical_compute_s'"):
         check_feature_set(trained, feature_set(("analytical_s",)))
     with pytest.raises(FeatureSetError, match=f"version: trained on 0, offered {VERSION}"):
-        check_feature_set(trained._replace(version=0), trained)
+        check_feature_set(trained.model_copy(update={"version": 0}), trained)
     with pytest.raises(FeatureSetError, match="node: another order"):
-        check_feature_set(trained._replace(node=trained.node[::-1]), trained)
+        check_feature_set(trained.model_copy(update={"node": trained.node[::-1]}), trained)
 
 
 def test_features_and_batches_need_no_tensorflow():
