@@ -167,10 +167,10 @@ def _reduce_window(region: "Region", index: int, hero: Instruction, operands: li
     own = region.maps[index]
     windowed = [
         dimension
-        for dimension, (size, stride, base) in enumerate(
-            zip(window.size, window.stride, window.base_dilation, strict=True)
+        for dimension, (extent, size, stride, base) in enumerate(
+            zip(hero.dimensions, window.size, window.stride, window.base_dilation, strict=True)
         )
-        if max(size, stride, base) > 1
+        if size > 1 or (extent > 1 and max(stride, base) > 1)
     ]
     if len(windowed) > 2:
         raise UnsupportedInstruction(

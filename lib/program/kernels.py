@@ -74,7 +74,7 @@ class Kernels(NamedTuple):
     """int32[e, 2] (source, target) within the kernel: nodes are its operands but the output, in order,
     then its ops."""
     fingerprint: list[str]
-    """One a kernel: 32 hexadecimal digits of its canonical form (layout and types in, names out)."""
+    """One a kernel: 32 hexadecimal digits of its canonical form (layout and sizes of types in, names out)."""
 
     @property
     def number(self) -> int:

@@ -106,9 +106,10 @@ def whole_slice(graph: Graph, instruction: Instruction) -> int | Instruction | N
 
 
 def no_padding(graph: Graph, instruction: Instruction) -> int | None:
-    """A pad by nothing."""
-    sizes = (*instruction.padding_low, *instruction.padding_high, *instruction.padding_interior)
-    return None if any(sizes) else instruction.operands[0]
+    """A pad by nothing; there is nothing between the elements of a dimension that has one."""
+    index = instruction.operands[0]
+    edges = any((*instruction.padding_low, *instruction.padding_high))
+    return index if not edges and graph[index].dimensions == instruction.dimensions else None
 
 
 def single_part(graph: Graph, instruction: Instruction) -> int | None:

@@ -191,6 +191,16 @@ def test_pooling_with_a_window_of_one_is_a_strided_read():
     assert kernel_work(kernels).bytes_read.tolist() == [2.0 * 2 * 7 * 7 * 16]
 
 
+def test_a_stride_along_a_single_result_is_no_windowed_dimension():
+    s = Sketch()
+    zero = s.put("constant", (), value=(0.0,))
+    window = Window((3, 3, 1), (2, 2, 2), (0,) * 3, (0,) * 3, (1,) * 3, (1,) * 3)
+    pooled = s.put("reduce-window", (4, 4, 1), (s.input(9, 9, 1), zero), window=window, reducer="add")
+    kernels, operands, _ = only_kernel(s.program(pooled))
+    assert kernels.loops.tolist() == [[1, 4, 4, 1, 1, 3, 3, 1]]
+    assert operands[0] == (INPUT, [0, 2, 2, 0, 0, 1, 1, 0], [2, 1], 9 * 9)
+
+
 def test_gradient_of_a_strided_convolution_by_its_input_has_base_dilation():
     s = Sketch()
     # 8x8 input, 3x3 window, stride 2, 4x4 gradient: padded by 1 and 2 after dilation to 7x7.
