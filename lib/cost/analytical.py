@@ -35,6 +35,7 @@ from lib.schedule.node_table import (
     node_elements,
     node_elements_and_padded,
     operand_table,
+    set_extents,
     tile_limits,
     within,
 )
@@ -244,7 +245,7 @@ def _price(problem, rates, limits, kernel, tile, value, parts) -> None:
     extents = np.ones(9, dtype=np.int64)
     scratch = analytical_scratch()
     for row in range(len(kernel)):
-        extents[:8] = tile[row]
+        set_extents(extents, tile[row])
         value[row] = analytical_row(problem, kernel[row], extents, rates, limits, scratch, parts[row])
 
 

@@ -13,6 +13,7 @@ from lib.schedule.node_table import (
     WHOLE,
     WINDOW_LOOP,
     WINDOW_STRIDE,
+    set_extents,
 )
 
 
@@ -31,7 +32,7 @@ def whole_extents(operands, loops) -> np.ndarray:
     whole = np.empty(len(operands.dimension))
     extents = np.ones(NO_EXTENT + 1, dtype=np.int64)
     for k in range(len(loops)):
-        extents[:NO_EXTENT] = loops[k]
+        set_extents(extents, loops[k])
         for row in range(operands.offset[k], operands.offset[k + 1]):
             for d in range(operands.node[row, FIRST], operands.node[row, END]):
                 whole[d] = _extent(operands.dimension, d, extents)

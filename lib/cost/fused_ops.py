@@ -64,11 +64,12 @@ def layouts(kernels, k, edges, inputs, hero, phase, node_class, layout) -> None:
             largest = np.int64(0)
     for node in range(len(layout)):
         if node < inputs:
-            layout[node] = kernels.operand_order[first_operand + node, :2]
+            order = kernels.operand_order[first_operand + node]
+            layout[node, 0], layout[node, 1] = order[0], order[1]
             continue
         op = first_op + node - inputs
         order = kernels.operand_order[output if phase[node] == COMPLETE_STEP else reference]
-        layout[node] = order[:2]
+        layout[node, 0], layout[node, 1] = order[0], order[1]
         if order[0] == NO_LOOP or kernels.op_stride[op, order[0]] > 0 or node_class[node] == MATRIX:
             continue
         largest = np.int64(0)
@@ -81,7 +82,7 @@ def layouts(kernels, k, edges, inputs, hero, phase, node_class, layout) -> None:
                     elements = kernels.op_elements[first_op + source - inputs]
                 if elements > largest:
                     largest = elements
-                    layout[node] = layout[source]
+                    layout[node, 0], layout[node, 1] = layout[source, 0], layout[source, 1]
 
 
 @njit(cache=True)

@@ -7,6 +7,7 @@ among those that the hardware admits.
 
 from typing import NamedTuple
 
+import numpy as np
 from numba import njit
 
 from lib.hardware.datapath import L2_DISABLED, L2_PRIVATE
@@ -93,8 +94,8 @@ def array_cycles(dataflow, repeats, row_folds, m, n, k, rows, columns, overlap) 
 
 @njit(cache=True, error_model="numpy")
 def _diagonal_cycles(dataflow, pixels, passes, in_c, out_c, groups, packed, rows, columns, overlap) -> int:
-    """Cycles with `packed` groups on the diagonal of the array, `passes` a diagonal. The groups left over lie on it several
-    times, for as many pixels at once (weight-stationary; the other dataflows stream something else)."""
+    """Cycles with `packed` groups on the diagonal of the array, `passes` a diagonal. The groups left over lie on it
+    several times, for as many pixels at once (weight-stationary; the other dataflows stream something else)."""
     whole, left = groups // packed, groups % packed
     cycles = 0
     if whole > 0:
@@ -103,7 +104,7 @@ def _diagonal_cycles(dataflow, pixels, passes, in_c, out_c, groups, packed, rows
     if left > 0:
         copies = packed // left if dataflow == WEIGHT_STATIONARY else 1
         m, n, k = -(-pixels // copies), copies * left * out_c, copies * left * passes * in_c
-        cycles += array_cycles(dataflow, 1, passes, m, n, k, rows, columns, overlap)
+        cycles += array_cycles(dataflow, np.int64(1), passes, m, n, k, rows, columns, overlap)
         if whole > 0 and overlap:
             cycles -= rows + columns - 3
     return cycles
@@ -130,7 +131,7 @@ def _one_pe(dataflow, pixels, taps, in_c, out_c, groups, few_channels, is_dot, a
             chosen = (cycles, -(-groups // diagonal), passes, diagonal * out_c, diagonal * k)
     if in_c == 1 and rows <= constants.taps_on_rows_most_rows:
         row_folds = -(-taps // rows)
-        cycles = array_cycles(dataflow, 1, row_folds, pixels, groups * out_c, taps, rows, columns, overlap)
+        cycles = array_cycles(dataflow, np.int64(1), row_folds, pixels, groups * out_c, taps, rows, columns, overlap)
         if cycles < best:
             chosen = (cycles, 1, row_folds, groups * out_c, taps)
     return chosen

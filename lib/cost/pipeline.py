@@ -15,7 +15,7 @@ from numba import njit
 from lib.cost.tile_step import compute_step, load_step, output_step
 from lib.program.kernels import OUTPUT
 from lib.schedule.loops import LOOP_ORDERS
-from lib.schedule.node_table import LOOPS_WALKED
+from lib.schedule.node_table import LOOPS_WALKED, set_extents
 
 PART_NAMES = (
     "matrix_s",
@@ -112,7 +112,7 @@ def _intervals(loop, partial_sums, outgoing, low, count) -> int:
     used = 0
     for cut in range(3):
         if cut == 0:
-            wanted, index = partial_sums and loop[REDUCES] == 1, 1
+            wanted, index = partial_sums == 1 and loop[REDUCES] == 1, 1
         elif cut == 1:
             wanted, index = outgoing and loop[EDGE_BIT] > 0, trips - 2
         else:
@@ -130,7 +130,7 @@ def _intervals(loop, partial_sums, outgoing, low, count) -> int:
 @njit(cache=True)
 def _tile_at(mask, loops, whole_tile, nest, depth, tile) -> None:
     """Fill `tile` (int64[9]) with the extents of a step whose loops in `mask` are at their smaller last tile."""
-    tile[:] = whole_tile
+    set_extents(tile, whole_tile)
     for level in range(depth):
         if nest[level, EDGE_BIT] & mask:
             slot = nest[level, SLOT]
@@ -150,46 +150,40 @@ def price_row(model, k, whole_tile, dataflow, order, array, datapath, workspace,
     slots = LOOP_ORDERS[order] if model.nested[k] else _SLOT_ORDER
     depth, edge_bits = loops_cut(loops, whole_tile, slots, output_loops, nest)
     output_level = -1
-    partial_sums = reducing = False
+    partial_sums = reducing = np.int64(0)
     steps = 1.0
     for level in range(depth):
         steps *= nest[level, TRIPS]
         if nest[level, REDUCES]:
-            reducing = True
+            reducing = nest[level, REDUCES]
         else:
             output_level = level
             partial_sums = reducing
-    # Costs by edge mask, computed when first met.
+    # Costs by edge mask, computed when first met. The first load has the place after the last level's. Whole numbers
+    # and truth values go to compiled functions as variables: each constant makes Numba compile one more version.
     for entry in range(2 << edge_bits):
         compute_of[entry, 0] = output_of[entry, 0] = -1.0
-    for level in range(depth + 1):
+    for level in range(depth):
         for entry in range(1 << edge_bits):
             load_of[level, entry, 0] = -1.0
 
     parts[:] = 0.0
-    load = load_of[0, 0]
-    load_step(model, k, -1, whole_tile, datapath, load)
-    seconds = load[0]
-    _add_load(load, 1.0, parts)
-    if depth == 0:
-        compute_step(model, k, whole_tile, True, dataflow, array, datapath, pipes, compute_of[1])
-        seconds += compute_of[1, 0]
-        _add_compute(compute_of[1], 1.0, parts)
+    seconds = 0.0
     inner = depth - 1
-    for group in range(2 * depth + 1 if depth > 0 else 0):
+    for group in range(2 * depth + 1):
         incoming, outgoing = _set_roles(group, depth, nest)
         more = True
         for level in range(depth):
             nest[level, USED] = _intervals(nest[level], partial_sums, level == outgoing, low[level], count[level])
             nest[level, DIGIT] = 0
             more = more and nest[level, USED] > 0
-        changing = 0
+        changing = np.int64(0)
         for level in range(max(outgoing, 0), depth):
             changing |= 1 << nest[level, SLOT]
         while more:
             # A representative step: which tiles are at an edge in it, in the next and in the previous one.
             times = 1.0
-            mask = next_mask = previous_mask = 0
+            mask = next_mask = previous_mask = np.int64(0)
             complete = previous_complete = 1
             resumes = False
             for level in range(depth):
@@ -215,9 +209,14 @@ def price_row(model, k, whole_tile, dataflow, order, array, datapath, workspace,
                 _tile_at(mask, loops, whole_tile, nest, depth, tile)
                 compute_step(model, k, tile, complete == 1, dataflow, array, datapath, pipes, step)
             _add_compute(step, times, parts)
+            if incoming < 0:
+                load = load_of[depth, mask]
+                load_step(model, k, np.int64(-1), whole_tile, datapath, load)
+                _add_load(load, times, parts)
+                seconds += load[0]
             moving = 0.0
             if outgoing >= 0:
-                load = load_of[outgoing + 1, next_mask]
+                load = load_of[outgoing, next_mask]
                 if load[0] < 0:
                     _tile_at(next_mask, loops, whole_tile, nest, depth, tile)
                     load_step(model, k, changing, tile, datapath, load)
@@ -227,9 +226,10 @@ def price_row(model, k, whole_tile, dataflow, order, array, datapath, workspace,
                     back = output_of[2 * next_mask]
                     if back[0] < 0:
                         _tile_at(next_mask, loops, whole_tile, nest, depth, tile)
-                        output_step(model, k, tile, False, datapath, back)
-                    moving += back[1] if load[0] > 0 else back[0]
-                    parts[LOAD_S] += times * (back[1] if load[0] > 0 else back[0])
+                        output_step(model, k, tile, not resumes, datapath, back)  # partial sums
+                    back_s = back[1] if load[0] > 0 else back[0]
+                    moving += back_s
+                    parts[LOAD_S] += times * back_s
                     parts[BYTES + OUTPUT] += times * back[2]
             if 0 <= incoming <= output_level:
                 store = output_of[2 * previous_mask + previous_complete]
@@ -239,6 +239,13 @@ def price_row(model, k, whole_tile, dataflow, order, array, datapath, workspace,
                 moving += store[0]
                 _add_store(store, times, parts)
             seconds += times * max(step[0], moving)
+            if outgoing < 0:
+                store = output_of[2 * mask + complete]
+                if store[0] < 0:
+                    _tile_at(mask, loops, whole_tile, nest, depth, tile)
+                    output_step(model, k, tile, complete == 1, datapath, store)
+                _add_store(store, times, parts)
+                seconds += store[0]
             level = inner
             while level >= 0:
                 nest[level, DIGIT] += 1
@@ -247,13 +254,6 @@ def price_row(model, k, whole_tile, dataflow, order, array, datapath, workspace,
                 nest[level, DIGIT] = 0
                 level -= 1
             more = level >= 0
-    last_mask = (1 << edge_bits) - 1
-    store = output_of[2 * last_mask + 1]
-    if store[0] < 0:
-        _tile_at(last_mask, loops, whole_tile, nest, depth, tile)
-        output_step(model, k, tile, True, datapath, store)
-    _add_store(store, 1.0, parts)
-    seconds += store[0]
     parts[EXPOSED_S] += seconds
     parts[LAUNCH_S] = model.constants.kernel_launch_s
     parts[STEPS] = steps

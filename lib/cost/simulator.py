@@ -16,7 +16,7 @@ from lib.cost.tile_step import borrowed_model, step_model
 from lib.hardware.datapath import Datapath, on_chip_bytes
 from lib.program.kernels import Kernels
 from lib.schedule.loops import LOOP_ORDERS
-from lib.schedule.node_table import tile_fits, tile_limits
+from lib.schedule.node_table import set_extents, tile_fits, tile_limits
 from lib.schedule.schedules import INPUT_STATIONARY, Schedules
 
 __all__ = ["PART_NAMES", "Simulator"]
@@ -90,7 +90,7 @@ def _price(model, kernel, tile, dataflow, loop_order, datapath, owned, value, re
     no_buffer = on_chip_bytes(datapath)[0] <= 0
     for row in range(len(kernel)):
         k = kernel[row]
-        extents[:8] = tile[row]
+        set_extents(extents, tile[row])
         if no_buffer:
             reason[row] = Reason.NO_BUFFER
         elif not tile_fits(view.operands, k, extents, limits):

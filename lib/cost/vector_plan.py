@@ -26,7 +26,7 @@ from lib.cost.simulator_constants import DIVIDE_INSTRUCTIONS, TRANSCENDENTAL_INS
 from lib.program.kernels import NO_LOOP, WINDOW, Kernels
 from lib.program.op_kinds import OP_CLASSES, op_class_numbers, op_kind_table
 from lib.schedule.candidates import compiled_view
-from lib.schedule.node_table import add_dimension
+from lib.schedule.node_table import NO_EXTENT, add_dimension, add_plain_dimension
 
 INSTRUCTIONS = {
     "free": 0.0,
@@ -97,7 +97,8 @@ def _plan(kernels, op_class, op_instructions, sublanes, lanes):
     dimensions = np.zeros((nodes, 2), dtype=np.int64)
     weight = np.zeros((nodes, 2, 5))
     dimension = np.zeros((nodes * 8, 6), dtype=np.int64)
-    items = used = 0
+    items = used = np.int64(0)
+    own, passing = np.zeros((2, 5)), np.zeros((2, 5))
     for k in range(count):
         first_operand, output = kernels.operand_offset[k], kernels.operand_offset[k + 1] - 1
         first_op = kernels.op_offset[k]
@@ -107,7 +108,8 @@ def _plan(kernels, op_class, op_instructions, sublanes, lanes):
         hero_class = op_class[kernels.hero[k]]
         edges = kernels.edge[kernels.edge_offset[k] : kernels.edge_offset[k + 1]]
         node_class = np.zeros(local, dtype=np.uint8)
-        node_class[inputs:] = op_class[first_op : kernels.op_offset[k + 1]]
+        for node in range(inputs, local):
+            node_class[node] = op_class[first_op + node - inputs]
         phase = np.zeros(local, dtype=np.uint8)
         layout = np.full((local, 2), NO_LOOP, dtype=np.uint8)
         relayouts = np.zeros((local, 2))
@@ -129,111 +131,139 @@ def _plan(kernels, op_class, op_instructions, sublanes, lanes):
                 op = first_op + node - inputs
                 stride, size = kernels.op_stride[op], kernels.op_element_bytes[op]
             when = COMPLETE_STEP if phase[node] == COMPLETE_STEP else EVERY_STEP
-            own = np.zeros((2, 5))
+            swept = node_class[node] in (REDUCTION, WINDOW_OP)
+            if node_class[node] == MATRIX:
+                stride = output_stride
+            own[:] = 0.0
             if node < inputs and phase[node] != STREAMED:
                 own[when, LOAD] += size / 4
             elif node >= inputs:
                 own[when, ARITHMETIC] += op_instructions[op]
-            passing = np.zeros((2, 5))
-            passing[:, CROSS_LANE] = relayouts[node]
-            passing[:, LOAD] = reloads[node] * size / 4
-            passing[when, STORE] += stores[node] * size / 4
-            passing[:, BUFFERED] = passing[:, LOAD] + passing[:, STORE]
-            swept = node_class[node] in (REDUCTION, WINDOW_OP)
-            if node_class[node] == MATRIX:
-                stride = output_stride
-            if not swept:
-                own += passing
-            elif node_class[node] == WINDOW_OP:
+            if node_class[node] == WINDOW_OP:
                 own[when, LOAD] += size / 4
+            result = passing if swept else own  # a swept op passes its result on, not the points that it visits
+            passing[:] = 0.0
+            for phase_of_use in range(2):
+                result[phase_of_use, CROSS_LANE] += relayouts[node, phase_of_use]
+                result[phase_of_use, LOAD] += reloads[node, phase_of_use] * size / 4
+                result[phase_of_use, BUFFERED] += reloads[node, phase_of_use] * size / 4
+            result[when, STORE] += stores[node] * size / 4
+            result[when, BUFFERED] += stores[node] * size / 4
             if own.any():
-                end = _dimensions(dimension, used, stride, kind, dilation, layout[node], size, swept, sublanes, lanes)
+                if swept:
+                    end = _swept_dimensions(dimension, used, stride, layout[node], size, sublanes, lanes)
+                else:
+                    end = _dimensions(dimension, used, stride, kind, dilation, layout[node], size, sublanes, lanes)
                 items, used = _add(dimensions, weight, dimension, start, items, used, end, own)
             if not swept:
                 continue
             if passing.any():
                 end = _dimensions(
-                    dimension, used, output_stride, kind, dilation, output_order, size, False, sublanes, lanes
+                    dimension, used, output_stride, kind, dilation, output_order, size, sublanes, lanes
                 )  # fmt: skip
                 items, used = _add(dimensions, weight, dimension, start, items, used, end, passing)
-            ends, end = _fold_ends(dimension, used, stride, output_stride, kind, layout[node], sublanes, lanes)
-            if ends.any():
-                items, used = _add(dimensions, weight, dimension, start, items, used, end, ends)
+            end = _fold_ends(dimension, used, stride, output_stride, layout[node], sublanes, lanes, passing)
+            if passing.any():
+                items, used = _add(dimensions, weight, dimension, start, items, used, end, passing)
         size = kernels.operand_element_bytes[output]
-        store = np.zeros((2, 5))
-        store[COMPLETE_STEP, STORE] = size / 4
-        end = _dimensions(
-            dimension, used, output_stride, kind, dilation, output_order, size, False, sublanes, lanes
-        )  # fmt: skip
-        items, used = _add(dimensions, weight, dimension, start, items, used, end, store)
+        own[:] = 0.0
+        own[COMPLETE_STEP, STORE] = size / 4
+        end = _dimensions(dimension, used, output_stride, kind, dilation, output_order, size, sublanes, lanes)
+        items, used = _add(dimensions, weight, dimension, start, items, used, end, own)
         offset[k + 1] = items
     return offset, dimensions[:items].copy(), weight[:items].copy(), dimension[:used].copy()
 
 
 @njit(cache=True)
-def _dimensions(dimension, used, stride, kind, dilation, layout, size, swept, sublanes, lanes) -> int:
+def _dimensions(dimension, used, stride, kind, dilation, layout, size, sublanes, lanes) -> int:
     """Write the dimensions of a node and return their end.
 
-    The most minor dimension is rounded up to `lanes`, the second to `sublanes * 4 / size`. A swept op has one a loop:
-    it visits every point of its iteration space.
+    The most minor dimension is rounded up to `lanes`, the second to `sublanes * 4 / size`.
     """
-    rows = max(1, sublanes * 4 // size)
     covered = 0
     for loop in range(8):
-        if stride[loop] == 0 or (covered >> loop) & 1:
+        if stride[loop] == 0 or (covered >> loop) & 1 or (kind[loop] == WINDOW and stride[loop - 4] > 0):
             continue
-        multiple = lanes if loop == layout[0] else (rows if loop == layout[1] else 1)
-        if swept:
-            _plain_dimension(dimension, used, loop, multiple)
-        else:
-            if kind[loop] == WINDOW and stride[loop - 4] > 0:
-                continue
-            covered |= add_dimension(dimension, used, loop, stride, kind, dilation, multiple)
+        multiple = _multiple(loop, layout, size, sublanes, lanes)
+        covered |= add_dimension(dimension, used, loop, stride, kind, dilation, multiple)
         used += 1
+    return _at_least_one_register(dimension, used, stride, layout, lanes)
+
+
+@njit(cache=True)
+def _swept_dimensions(dimension, used, stride, layout, size, sublanes, lanes) -> int:
+    """The same for a swept op, which visits every point of its iteration space: a dimension a loop."""
+    for loop in range(8):
+        if stride[loop] > 0:
+            multiple = _multiple(loop, layout, size, sublanes, lanes)
+            add_plain_dimension(dimension, used, loop, np.int64(1), multiple)
+            used += 1
+    return _at_least_one_register(dimension, used, stride, layout, lanes)
+
+
+@njit(cache=True)
+def _multiple(loop, layout, size, sublanes, lanes) -> int:
+    """What the extent along `loop` is rounded up to, for elements of `size` bytes."""
+    if loop == layout[0]:
+        return lanes
+    return max(1, sublanes * 4 // size) if loop == layout[1] else 1
+
+
+@njit(cache=True)
+def _at_least_one_register(dimension, used, stride, layout, lanes) -> int:
+    """A node that does not extend along the lanes takes all of them."""
     if layout[0] == NO_LOOP or stride[layout[0]] == 0:
-        _plain_dimension(dimension, used, 8, lanes)
+        add_plain_dimension(dimension, used, np.int64(NO_EXTENT), np.int64(0), lanes)
         used += 1
     return used
 
 
 @njit(cache=True)
-def _plain_dimension(dimension, row, loop, multiple) -> None:
-    dimension[row] = (loop, 1 if loop < 8 else 0, 8, 0, 1, multiple)
-
-
-@njit(cache=True)
-def _fold_ends(dimension, used, stride, output_stride, kind, layout, sublanes, lanes):
+def _fold_ends(dimension, used, stride, output_stride, layout, sublanes, lanes, ends) -> int:
     """The end of a reduction over lanes or sublanes: what is left lies across one register, and is summed by the
-    cross-lane unit (lanes) or by log2(sublanes) rotations and additions (sublanes). Returns weights and their end.
+    cross-lane unit (lanes) or by log2(sublanes) rotations and additions (sublanes). Fills float64[2, 5] `ends` with the
+    weights and returns the end of the dimensions.
     """
-    ends = np.zeros((2, 5))
+    ends[:] = 0.0
     minor, second = layout[0], layout[1]
     if minor != NO_LOOP and stride[minor] > 0 and output_stride[minor] == 0:
         ends[COMPLETE_STEP, CROSS_LANE] = 1.0
     if second != NO_LOOP and stride[second] > 0 and output_stride[second] == 0:
         ends[COMPLETE_STEP, ARITHMETIC] = 2 * math.log2(max(2, sublanes))
-    for position, multiple in ((0, lanes), (1, sublanes)):
-        loop = layout[position]
-        _plain_dimension(dimension, used, loop if loop != NO_LOOP and output_stride[loop] > 0 else 8, multiple)
+    for position in range(2):
+        walked = layout[position] != NO_LOOP and output_stride[layout[position]] > 0
+        loop = np.int64(layout[position]) if walked else np.int64(NO_EXTENT)
+        add_plain_dimension(dimension, used, loop, np.int64(walked), lanes if position == 0 else sublanes)
         used += 1
     for loop in range(8):
         if output_stride[loop] > 0 and loop != minor and loop != second:
-            _plain_dimension(dimension, used, loop, 1)
+            add_plain_dimension(dimension, used, loop, np.int64(1), np.int64(1))
             used += 1
-    return ends, used
+    return used
 
 
 @njit(cache=True)
 def _add(dimensions, weight, dimension, start, items, used, end, own) -> tuple[int, int]:
     """Give `own` to the kernel's item with the dimensions `used:end`, or to a new one; new counts of items and rows."""
-    for item in range(start, items):
-        first, last = dimensions[item]
-        if last - first == end - used and np.array_equal(dimension[first:last], dimension[used:end]):
-            weight[item] += own
-            return items, used
+    place = start
+    while place < items and not _alike(dimension, dimensions[place, 0], dimensions[place, 1], used, end):
+        place += 1
+    for phase in range(2):
+        for pipe in range(5):
+            weight[place, phase, pipe] += own[phase, pipe]
+    if place < items:
+        return items, used
     dimensions[items, 0], dimensions[items, 1] = used, end
-    weight[items] = own
     return items + 1, end
+
+
+@njit(cache=True)
+def _alike(dimension, first, last, used, end) -> bool:
+    alike = last - first == end - used
+    for row in range(end - used):
+        for column in range(6):
+            alike = alike and dimension[first + row, column] == dimension[used + row, column]
+    return alike
 
 
 __all__ = ["ARITHMETIC", "BUFFERED", "CROSS_LANE", "LOAD", "STORE", "VectorPlan",

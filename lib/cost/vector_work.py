@@ -13,6 +13,7 @@ from lib.schedule.node_table import (
     WHOLE,
     NodeTable,
     add_dimension,
+    add_plain_dimension,
     loops_walked,
 )
 
@@ -68,7 +69,7 @@ def _group(loop_kind, base_dilation, op_offset, op_stride, op_elements, cost, sw
     node = np.zeros((len(cost), 5), dtype=np.int64)
     cycles = np.zeros(len(cost))
     dimension = np.empty((len(cost) * 8, 6), dtype=np.int64)
-    used = dimensions = 0
+    used, dimensions = 0, np.int64(0)
     for k in range(count):
         for op in range(op_offset[k], op_offset[k + 1]):
             if cost[op] == 0.0:
@@ -94,7 +95,10 @@ def _group(loop_kind, base_dilation, op_offset, op_stride, op_elements, cost, sw
 
 @njit(cache=True)
 def _alike(stride, elements, swept, a, b) -> bool:
-    return swept[a] == swept[b] and elements[a] == elements[b] and np.array_equal(stride[a], stride[b])
+    alike = swept[a] == swept[b] and elements[a] == elements[b]
+    for loop in range(8):
+        alike = alike and stride[a, loop] == stride[b, loop]
+    return alike
 
 
 @njit(cache=True)
@@ -105,10 +109,8 @@ def _op_dimensions(dimension, row, stride, loop_kind, base_dilation, swept) -> i
         if stride[loop] == 0 or covered >> loop & 1:
             continue
         if swept:  # every point of the loop, however far apart in the input
-            add_dimension(
-                dimension, row, loop, np.ones(8, dtype=np.int64), np.zeros(8, dtype=np.int64), base_dilation, 1
-            )
+            add_plain_dimension(dimension, row, loop, np.int64(1), np.int64(1))
         else:
-            covered |= add_dimension(dimension, row, loop, stride, loop_kind, base_dilation, 1)
+            covered |= add_dimension(dimension, row, loop, stride, loop_kind, base_dilation, np.int64(1))
         row += 1
     return row

@@ -114,7 +114,11 @@ def _thin(extents, counts) -> None:
 def _candidates(kernels, datapath):
     count = len(kernels.loops)
     offset = np.zeros(count * 8 + 1, dtype=np.int64)
-    extent = np.empty(1024, dtype=np.int32)
+    most = 0.0  # a loop has two cuts for each number up to the root of its extent, and what rounding adds
+    for k in range(count):
+        for slot in range(8):
+            most += 2 * np.sqrt(kernels.loops[k, slot]) + 4
+    extent = np.empty(int(most), dtype=np.int32)
     used = 0
     granule = np.ones(8, dtype=np.int64)
     counts = np.ones(8, dtype=np.int64)
@@ -128,11 +132,8 @@ def _candidates(kernels, datapath):
             counts[slot] = _loop_candidates(whole, granule[slot], window, extents[slot])
         _thin(extents, counts)
         for slot in range(8):
-            if used + counts[slot] > len(extent):
-                larger = np.empty(2 * (used + counts[slot]), dtype=np.int32)
-                larger[:used] = extent[:used]
-                extent = larger
-            extent[used : used + counts[slot]] = extents[slot, : counts[slot]]
+            for position in range(counts[slot]):
+                extent[used + position] = extents[slot, position]
             used += counts[slot]
             offset[8 * k + slot + 1] = used
     return offset, extent[:used].copy()

@@ -56,14 +56,18 @@ def _partner(loop) -> int:
 
 
 @njit(cache=True, error_model="numpy")
-def add_dimension(dimension, row, loop, stride, loop_kind, base_dilation, multiple) -> int:
-    """Write the dimension that `loop` walks to `dimension[row]` and return the loops that it covers as bits."""
-    dimension[row, LOOP], dimension[row, STRIDE] = NO_EXTENT, 0
+def add_plain_dimension(dimension, row, loop, stride, multiple) -> None:
+    """Write the dimension that `loop` alone walks, or none (NO_EXTENT), to `dimension[row]`."""
+    dimension[row, LOOP], dimension[row, STRIDE] = loop, stride
     dimension[row, WINDOW_LOOP], dimension[row, WINDOW_STRIDE] = NO_EXTENT, 0
     dimension[row, DILATION], dimension[row, MULTIPLE] = 1, multiple
+
+
+@njit(cache=True, error_model="numpy")
+def add_dimension(dimension, row, loop, stride, loop_kind, base_dilation, multiple) -> int:
+    """Write the dimension that `loop` walks to `dimension[row]` and return the loops that it covers as bits."""
+    add_plain_dimension(dimension, row, loop if stride[loop] > 0 else NO_EXTENT, np.int64(stride[loop]), multiple)
     covered = 1 << loop
-    if stride[loop] > 0:
-        dimension[row, LOOP], dimension[row, STRIDE] = loop, stride[loop]
     partner = _partner(loop)
     if partner >= 0 and loop_kind[partner] == WINDOW and stride[partner] > 0:
         covered |= 1 << partner
@@ -94,14 +98,15 @@ def _operands(loop_kind, base_dilation, offset, role, stride, order, elements, e
         for operand in range(offset[k], offset[k + 1]):
             rows = max(1, sublanes * 4 // element_bytes[operand])
             walked = loops_walked(stride[operand])
-            node[operand] = (np.int64(role[operand]), elements[operand], np.int64(walked), used, used)
+            node[operand, ROLE], node[operand, WHOLE] = role[operand], elements[operand]
+            node[operand, LOOPS_WALKED], node[operand, FIRST] = walked, used
             weight[operand] = element_bytes[operand]
             covered = 0
             for position in range(8):
-                loop = order[operand, position]
+                loop = np.int64(order[operand, position])
                 if loop == NO_LOOP:
                     break
-                multiple = lanes if position == 0 else (rows if position == 1 else 1)
+                multiple = lanes if position == 0 else (rows if position == 1 else np.int64(1))
                 covered |= add_dimension(
                     dimension, used, loop, stride[operand], loop_kind[k], base_dilation[k], multiple
                 )
@@ -110,6 +115,13 @@ def _operands(loop_kind, base_dilation, offset, role, stride, order, elements, e
                 raise ValueError("an operand extends along a loop that its order does not name")
             node[operand, END] = used
     return offset, node, weight, dimension[:used].copy()
+
+
+@njit(cache=True, error_model="numpy")
+def set_extents(extents, tile) -> None:
+    """Make int[8] `tile` the first eight of int64[9] `extents`."""
+    for loop in range(NO_EXTENT):
+        extents[loop] = tile[loop]
 
 
 @njit(cache=True, error_model="numpy", inline="always")
