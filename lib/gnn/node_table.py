@@ -72,8 +72,7 @@ def node_table(kernels: Kernels) -> NodeTable:
     )  # fmt: skip
     kernel = np.repeat(np.arange(kernels.number), np.diff(offset))
     columns = (kernel, table.stride, table.swept, table.iterates, table.order, table.elements, table.element_bytes)
-    rows = np.concatenate([column.reshape(nodes, -1) for column in columns], axis=1, dtype=np.int64)
-    _, first, place = np.unique(rows, axis=0, return_index=True, return_inverse=True)
+    _, first, place = np.unique(np.column_stack(columns), axis=0, return_index=True, return_inverse=True)
     table.alike[:] = first[place]
     return table
 

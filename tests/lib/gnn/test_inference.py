@@ -136,3 +136,7 @@ def test_a_model_of_another_feature_set_is_refused():
     contents["model.json"] = description.model_copy(update={"features": names})
     with pytest.raises(FeatureSetError, match="train it again"):
         load_model(contents)
+
+
+def test_a_shard_without_kernels_has_no_predictions():
+    assert predict(untrained(MIDDLE), shard("tile", count=0)).shape == (0,)
