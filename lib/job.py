@@ -43,7 +43,8 @@ def in_words(error: BaseException, trace: TracebackType | None) -> str | None:
     frames = traceback.extract_tb(trace)
     last = Path(frames[-1].filename) if frames else Path()
     own_class = type(error).__module__.partition(".")[0] in ("lib", "schemas")
-    own_value = type(error) is ValueError and any(last.is_relative_to(REPOSITORY / part) for part in ("lib", "schemas"))
+    raised_here = any(last.is_relative_to(REPOSITORY / part) for part in ("lib", "schemas"))
+    own_value = type(error) is ValueError and raised_here and (frames[-1].line or "").startswith("raise")
     if own_class or own_value:
         return str(error)
     if isinstance(error, OSError | MemoryError):

@@ -48,8 +48,14 @@ def tile_shard(
     seed: int,
 ) -> ShardContents:
     """The tile task: up to `tiles_per_kernel` tiles, the default one among them, of each kernel of the
-    default fusion that has a choice (two tiles or more)."""
+    default fusion that has a choice (two tiles or more). Raises ValueError where none has."""
     chosen = np.flatnonzero(tile_counts(program_kernels.kernels, datapath) >= 2)
+    if not len(chosen):
+        raise ValueError(
+            f"none of the program's {program_kernels.kernels.number} kernels has a choice of tiles on this hardware,"
+            " so the tile task has no rows of it; give the workload a larger batch, or leave it or the hardware out of"
+            " the dataset"
+        )
     kernels = take(program_kernels.kernels, chosen)
     schedules = tile_space(kernels, datapath, tiles_per_kernel, seed)
     default = default_schedule(kernels, datapath)

@@ -8,6 +8,7 @@ import pytest
 
 from lib.job import REPOSITORY, in_words
 from lib.program.program import BatchError
+from lib.schedule.schedules import schedules_for_tiles
 from schemas.artifact import ArtifactError
 
 SCRIPT = """
@@ -77,7 +78,11 @@ def test_which_errors_say_themselves_what_is_wrong():
     assert "unknown source kind" in in_words(*raised(trace, {"id": "a", "source": {"kind": "x"}}, Path()))
     assert in_words(BatchError("batch 3"), None) == "batch 3"
     assert "OSError" in in_words(OSError(28, "No space left on device"), None)
-    assert in_words(*raised(int, "x")) is None  # a library's, or a bug
+    assert in_words(*raised(int, "x")) is None
+
+
+def test_a_library_s_value_error_in_our_own_line_needs_its_traceback():
+    assert in_words(*raised(schedules_for_tiles, "no", "tiles")) is None
 
 
 @pytest.mark.parametrize("error", [KeyError("a"), ArithmeticError("b"), RuntimeError("c")])

@@ -80,12 +80,12 @@ def test_the_sample_depends_on_the_seed():
     assert not make("tile", seed=1).rows.equals(make("tile", seed=2).rows)
 
 
-def test_kernels_without_a_choice_are_left_out():
+def test_a_program_whose_kernels_have_no_choice_is_refused_in_words():
     kernels = default_kernels(two_blocks())
     # with one row, column and channel a loop there is a single tile
     tiny = kernels._replace(kernels=kernels.kernels._replace(loops=np.ones((1, 8), dtype=np.int32)))
-    shard = tile_shard(tiny, DATAPATH, Doubled(), Analytical(), TILES, 1)
-    assert shard.kernels.number == len(shard.rows) == len(shard.table) == len(shard.configurations) == 0
+    with pytest.raises(ValueError, match="none of the program's 1 kernels has a choice of tiles on this hardware"):
+        tile_shard(tiny, DATAPATH, Doubled(), Analytical(), TILES, 1)
 
 
 def test_fusion_task_has_each_distinct_kernel_once():
