@@ -175,7 +175,7 @@ def _plan(kernels, op_class, op_instructions, sublanes, lanes):
 
 
 @njit(cache=True)
-def _dimensions(dimension, used, stride, kind, dilation, layout, size, sublanes, lanes) -> int:
+def _dimensions(dimension, used, stride, kind, dilation, layout, size, sublanes, lanes) -> np.int64:
     """Write the dimensions of a node and return their end.
 
     The most minor dimension is rounded up to `lanes`, the second to `sublanes * 4 / size`.
@@ -191,7 +191,7 @@ def _dimensions(dimension, used, stride, kind, dilation, layout, size, sublanes,
 
 
 @njit(cache=True)
-def _swept_dimensions(dimension, used, stride, layout, size, sublanes, lanes) -> int:
+def _swept_dimensions(dimension, used, stride, layout, size, sublanes, lanes) -> np.int64:
     """The same for a swept op, which visits every point of its iteration space: a dimension a loop."""
     for loop in range(8):
         if stride[loop] > 0:
@@ -210,7 +210,7 @@ def _multiple(loop, layout, size, sublanes, lanes) -> int:
 
 
 @njit(cache=True)
-def _at_least_one_register(dimension, used, stride, layout, lanes) -> int:
+def _at_least_one_register(dimension, used, stride, layout, lanes) -> np.int64:
     """A node that does not extend along the lanes takes all of them."""
     if layout[0] == NO_LOOP or stride[layout[0]] == 0:
         add_plain_dimension(dimension, used, np.int64(NO_EXTENT), np.int64(0), lanes)
@@ -219,7 +219,7 @@ def _at_least_one_register(dimension, used, stride, layout, lanes) -> int:
 
 
 @njit(cache=True)
-def _fold_ends(dimension, used, stride, output_stride, layout, sublanes, lanes, ends) -> int:
+def _fold_ends(dimension, used, stride, output_stride, layout, sublanes, lanes, ends) -> np.int64:
     """The end of a reduction over lanes or sublanes: what is left lies across one register, and is summed by the
     cross-lane unit (lanes) or by log2(sublanes) rotations and additions (sublanes). Fills float64[2, 5] `ends` with the
     weights and returns the end of the dimensions.
@@ -232,8 +232,8 @@ def _fold_ends(dimension, used, stride, output_stride, layout, sublanes, lanes, 
         ends[COMPLETE_STEP, ARITHMETIC] = 2 * math.log2(max(2, sublanes))
     for position in range(2):
         walked = layout[position] != NO_LOOP and output_stride[layout[position]] > 0
-        loop = np.int64(layout[position]) if walked else np.int64(NO_EXTENT)
-        add_plain_dimension(dimension, used, loop, np.int64(walked), lanes if position == 0 else sublanes)
+        register_loop = np.int64(layout[position]) if walked else np.int64(NO_EXTENT)
+        add_plain_dimension(dimension, used, register_loop, np.int64(walked), lanes if position == 0 else sublanes)
         used += 1
     for loop in range(8):
         if output_stride[loop] > 0 and loop != minor and loop != second:
@@ -243,7 +243,7 @@ def _fold_ends(dimension, used, stride, output_stride, layout, sublanes, lanes, 
 
 
 @njit(cache=True)
-def _add(dimensions, weight, dimension, start, items, used, end, own) -> tuple[int, int]:
+def _add(dimensions, weight, dimension, start, items, used, end, own) -> tuple[np.int64, np.int64]:
     """Give `own` to the kernel's item with the dimensions `used:end`, or to a new one; new counts of items and rows."""
     place = start
     while place < items and not _alike(dimension, dimensions[place, 0], dimensions[place, 1], used, end):

@@ -102,7 +102,7 @@ def _alike(stride, elements, swept, a, b) -> bool:
 
 
 @njit(cache=True)
-def _op_dimensions(dimension, row, stride, loop_kind, base_dilation, swept) -> int:
+def _op_dimensions(dimension, row, stride, loop_kind, base_dilation, swept) -> np.int64:
     """Write the dimensions of an op from `row` on and return the row after the last."""
     covered = 0
     for loop in range(8):
