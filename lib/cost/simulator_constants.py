@@ -42,7 +42,7 @@ class SimulatorConstants(NamedTuple):
     depthwise_passes: int = 10
     """Most passes that a diagonal of depthwise channels takes for each 25 taps begun: 3x3 takes its 9, 5x5 takes
     10, 7x7 takes 20. Calibrated on [FAST] figure 4 (EfficientNet-B7 on TPU-v3): with a pass a tap, blocks of 5x5
-    reach less than half of the utilisation printed for them, with 9 or 10 passes they lie as near to it as those of
+    reach half of the utilisation printed for them, with 9 or 10 passes they lie as near to it as those of
     3x3. Cause unknown; windows beyond 5x5 are extrapolated."""
     alu_slots: float = 2.0
     """Vector arithmetic instructions a bundle [Norrie]; beside them one vector load, one vector store and one
