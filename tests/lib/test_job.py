@@ -75,9 +75,9 @@ def raised(function, *arguments):
 def test_which_errors_say_themselves_what_is_wrong():
     from lib.frontends import trace
 
-    assert "unknown source kind" in in_words(*raised(trace, {"id": "a", "source": {"kind": "x"}}, Path()))
+    assert "unknown source kind" in str(in_words(*raised(trace, {"id": "a", "source": {"kind": "x"}}, Path())))
     assert in_words(BatchError("batch 3"), None) == "batch 3"
-    assert "OSError" in in_words(OSError(28, "No space left on device"), None)
+    assert "OSError" in str(in_words(OSError(28, "No space left on device"), None))
     assert in_words(*raised(int, "x")) is None
 
 
