@@ -55,7 +55,7 @@ def _answers(data: ReportData, summary: Summary) -> dict[str, Callable[[], Answe
     workloads = {name: islands[0].manifest.spec["workloads"] for name, islands in data.searches.items()}
     single = [name for name, searched in workloads.items() if len(searched) == 1]
     several = [name for name, searched in workloads.items() if len(searched) > 1]
-    basis = "unseen families, simulated "
+    basis = "test programs, simulated "
     tiles, fusions = "tile task, ", "fusion task, "
     calibrated = metric("fusion", "tpu-v2", "mape_pct", "calibrated-analytical")
     return {

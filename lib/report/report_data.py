@@ -6,6 +6,7 @@ from typing import Any
 import pandas as pd
 
 from schemas.artifact import Artifact, Manifest
+from schemas.split import families_on_both_sides
 
 
 @dataclass(frozen=True)
@@ -35,6 +36,16 @@ class ReportData:
         for model in spec_of(self.evaluations[evaluation].manifest)["models"]:
             found.setdefault(model["task"], model["id"])
         return found
+
+    def held_out(self, evaluation: str) -> str:
+        """What the evaluation's test programs have to do with what was trained on, in words."""
+        spec = spec_of(self.evaluations[evaluation].manifest)
+        shared = sorted(
+            {f for split in spec["split"].values() for f in families_on_both_sides(split, spec["families"])}
+        )
+        if shared:
+            return f"programs never trained on, but other programs of {', '.join(shared)} were"
+        return "programs whose families were never trained on"
 
 
 def spec_of(manifest: Manifest) -> dict[str, Any]:

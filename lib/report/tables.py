@@ -53,8 +53,8 @@ def metric_name(metric: str) -> str:
     return METRIC_NAMES.get(metric, metric.replace("_", " "))
 
 
-def accuracy_table(overall: pd.DataFrame, task: str, hardware: str, order: list[str]) -> Table:
-    """Metrics by model on one hardware variant, with intervals."""
+def accuracy_table(overall: pd.DataFrame, task: str, hardware: str, order: list[str], held_out: str) -> Table:
+    """Metrics by model on one hardware variant, with intervals; `held_out` says what the test programs are."""
     rows = overall[(overall["task"] == task) & (overall["hardware"] == hardware)]
     metrics = list(dict.fromkeys(rows["metric"]))
     models = [model for model in order if model in set(rows["model"])]
@@ -73,8 +73,7 @@ def accuracy_table(overall: pd.DataFrame, task: str, hardware: str, order: list[
         f"{task} task on {hardware}",
         ["model", *(metric_name(m) for m in metrics)],
         cells,
-        f"{programs} test programs, none of whose families were trained on; errors: geometric means over programs; "
-        "in brackets a 90 % bootstrap interval over programs. Labels: simulated.",
+        f"{programs} {held_out}; errors: geometric means over programs; in brackets a 90 % bootstrap interval over programs. Labels: simulated.",
         {position for position, model in enumerate(models) if model not in BASELINES},
     )
 

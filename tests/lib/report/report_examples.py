@@ -37,7 +37,7 @@ def overall() -> pd.DataFrame:
     return pd.DataFrame(rows, columns=columns).astype({"programs": "int32"})
 
 
-def evaluation() -> Stub:
+def evaluation(shared_family: bool = False) -> Stub:
     predictions = pd.DataFrame(
         {
             "task": ["tile", "tile"], "hardware": ["tpu-v3"] * 2, "workload": ["net"] * 2,
@@ -52,7 +52,11 @@ def evaluation() -> Stub:
         [("tile", "tpu-v3", "ape_pct", "ranker", "analytical", "ratio", 0.2, 0.1, 0.4, True, 3)],
         columns=[*keys, "kind", "difference", "low", "high", "better", "programs"],
     )
-    spec = {"models": [{"id": "ranker", "task": "tile"}, {"id": "runtime", "task": "fusion"}]}
+    spec = {
+        "models": [{"id": "ranker", "task": "tile"}, {"id": "runtime", "task": "fusion"}],
+        "split": {"default": {"train": ["other"], "validation": [], "test": ["net"]}},
+        "families": {"net": "f", "other": "f" if shared_family else "g"},
+    }
     return Stub(
         spec,
         {"overall.parquet": overall(), "programs.parquet": programs, "predictions.parquet": predictions,

@@ -13,7 +13,7 @@ from lib.report.pages import build_report
 from lib.report.read import read_wall_times
 from lib.report.search_page import all_trials, heaviest_kernels, search_page
 from lib.report.tables import accuracy_table, interval, number
-from tests.lib.report.report_examples import overall, report_data, search
+from tests.lib.report.report_examples import evaluation, overall, report_data, search
 
 
 class Collector(HTMLParser):
@@ -104,10 +104,16 @@ def test_heaviest_kernels_count_their_executions():
 
 
 def test_accuracy_table_puts_the_study_s_models_first_and_marks_them():
-    table = accuracy_table(overall(), "tile", "tpu-v3", ["ranker", "analytical"])
+    table = accuracy_table(overall(), "tile", "tpu-v3", ["ranker", "analytical"], "programs")
     assert [row[0] for row in table.rows] == ["ranker", "analytical"]
     assert table.rows[0][1] == "0.8 [0.5, 1.2]"
     assert table.marked == {0}
+
+
+def test_a_family_on_both_sides_of_the_split_is_said():
+    assert report_data().held_out("accuracy") == "programs whose families were never trained on"
+    shared = report_data(evaluations={"accuracy": evaluation(shared_family=True)})
+    assert shared.held_out("accuracy") == "programs never trained on, but other programs of f were"
 
 
 def test_numbers_for_people():
