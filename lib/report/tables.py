@@ -73,7 +73,8 @@ def accuracy_table(overall: pd.DataFrame, task: str, hardware: str, order: list[
         f"{task} task on {hardware}",
         ["model", *(metric_name(m) for m in metrics)],
         cells,
-        f"{programs} {held_out}; errors: geometric means over programs; in brackets a 90 % bootstrap interval over programs. Labels: simulated.",
+        f"{programs} {held_out}; errors: geometric means over programs; in brackets a 90 % bootstrap interval over "
+        "programs. Labels: simulated.",
         {position for position, model in enumerate(models) if model not in BASELINES},
     )
 
