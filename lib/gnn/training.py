@@ -116,6 +116,11 @@ def train(
                     f"try a learning_rate below {spec['learning_rate']:g}"
                 )
             validation_loss, metric = validator.look() if validator else (np.nan, np.nan)
+            if validator and not np.isfinite([validation_loss, metric]).all():
+                raise TrainingError(
+                    f"model {spec['id']}, seed {seed}: predictions for validation programs are out of all bounds at "
+                    f"step {step}; try a learning_rate below {spec['learning_rate']:g}"
+                )
             history.append((step, train_loss, validation_loss, metric))
             progress.update(step, f"loss {train_loss:.4f}" + (f", validation {metric:.2f} %" if validator else ""))
             if validator and metric < best:
@@ -177,7 +182,9 @@ class _Validator:
         if model.spec["task"] == "tile":
             metric = validation_ape_pct(examples, outputs)
         else:
-            metric = validation_mape_pct(examples, examples.runtime_s * np.exp(outputs - self._targets))
+            with np.errstate(over="ignore", invalid="ignore"):  # the caller looks whether it is finite
+                predicted_s = examples.runtime_s * np.exp(outputs - self._targets)
+            metric = validation_mape_pct(examples, predicted_s)
         if model.scale == "seconds":
             return float(np.mean((outputs - self._targets) ** 2)), metric
         return _rank_loss(model.spec["loss"], outputs, self._targets, examples.row_offset), metric

@@ -71,6 +71,13 @@ def test_a_loss_that_is_no_number_ends_in_words():
         train(FUSION | {"steps": 2}, 1, examples, np.zeros(12, np.int64), None)
 
 
+def test_validation_that_is_no_number_ends_in_words():
+    examples, far = (examples_of_shards([shard("fusion", seed=seed)]) for seed in (1, 2))
+    far.runtime_s[0] = np.inf
+    with pytest.raises(TrainingError, match="predictions for validation programs are out of all bounds at step"):
+        train(FUSION | {"steps": 2}, 1, examples, np.zeros(12, np.int64), far)
+
+
 def test_kernels_of_test_programs_are_removed_from_training():
     spec = SPEC | {
         "steps": 2,
