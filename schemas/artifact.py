@@ -25,6 +25,7 @@ from schemas.software import software_versions
 Origin = Literal["simulated", "measured", "recorded", "none"]
 MANIFEST = "manifest.json"
 REMEDY = "delete the folder and run snakemake again to make it anew"
+NOT_WRITTEN = "nothing was written; this is a fault of the program (or of your builder), please report it"
 
 
 class ArtifactError(Exception):
@@ -103,9 +104,9 @@ class Artifact:
                 target,
                 "files",
                 f"missing {sorted(missing)}, not declared {sorted(extra)}",
-                "fix the script that writes it",
+                NOT_WRITTEN,
             )
-        cls._validate(target, contents)
+        cls._validate(target, contents, NOT_WRITTEN)
         target.parent.mkdir(parents=True, exist_ok=True)
         draft = Path(tempfile.mkdtemp(prefix=f".{target.name}-", dir=target.parent))
         try:
@@ -160,7 +161,7 @@ class Artifact:
                 contents[name] = spec_of_file.load(file)
             except Exception as error:
                 raise ArtifactError(file, "content", f"can't be read: {error}") from error
-        cls._validate(folder, contents)
+        cls._validate(folder, contents, REMEDY)
         return cls(manifest, contents)
 
     @classmethod
@@ -182,15 +183,15 @@ class Artifact:
         return manifest
 
     @classmethod
-    def _validate(cls, path: Path, contents: dict[str, Any]) -> None:
+    def _validate(cls, path: Path, contents: dict[str, Any], remedy: str) -> None:
         for name, spec_of_file in cls.files.items():
             problem = spec_of_file.problem(contents[name])
             if problem:
                 field, text = problem
-                raise ArtifactError(path / name, field, text)
+                raise ArtifactError(path / name, field, text, remedy)
         problem = cls.check(contents)
         if problem:
-            raise ArtifactError(path, *problem)
+            raise ArtifactError(path, *problem, remedy)
 
     @classmethod
     def check(cls, contents: dict[str, Any]) -> tuple[str, str] | None:

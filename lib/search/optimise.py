@@ -73,7 +73,7 @@ def optimise(
             if feasible:
                 best = float(np.fmax(best, outcome.value))
             done.append(Trial(number, point, outcome))
-            progress.update(number + 1, f"best {best:.3g}")
+            progress.update(number + 1, "none valid yet" if np.isnan(best) else f"best {best:.3g}")
     return done
 
 

@@ -73,7 +73,7 @@ def test_writing_again_leaves_nothing_old(tmp_path):
 def test_a_refused_write_changes_nothing(tmp_path):
     write(tmp_path / "a")
     before = (tmp_path / "a" / "manifest.json").read_bytes()
-    with pytest.raises(ArtifactError):
+    with pytest.raises(ArtifactError, match="nothing was written"):
         write(tmp_path / "a", **{"rows.parquet": pd.DataFrame({"kernel": [0]})})
     assert (tmp_path / "a" / "manifest.json").read_bytes() == before
 

@@ -362,7 +362,7 @@ def test_files_that_are_no_study(tmp_path: Path, text: str, message: str):
 
 
 def test_a_file_that_is_not_there(tmp_path: Path):
-    with pytest.raises(StudyError, match=r"nowhere\.yaml: there is no such study file; give one with --configfile"):
+    with pytest.raises(StudyError, match=r"nowhere\.yaml: there is no such study file; name one that is there"):
         load_study(tmp_path / "nowhere.yaml")
     with pytest.raises(StudyError, match="is a folder"):
         load_study(tmp_path)
