@@ -66,9 +66,8 @@ def _read(path: Path) -> YamlSource:
     try:
         text = path.read_text(encoding="utf-8-sig")
     except FileNotFoundError:
-        raise StudyError(
-            f"{path}: there is no such study file; name one that is there (snakemake: --configfile FILE, make: STUDY=FILE)"
-        ) from None
+        remedy = "name one that is there (snakemake: --configfile FILE, make: STUDY=FILE)"
+        raise StudyError(f"{path}: there is no such study file; {remedy}") from None
     except IsADirectoryError:
         raise StudyError(f"{path}: is a folder; a study is one YAML file") from None
     except UnicodeDecodeError:

@@ -8,6 +8,7 @@ from lib.report.page import Page
 from lib.report.report_data import spec_of
 from schemas.artifact import Artifact
 from schemas.hardware import study_entry
+from schemas.search import FULL_SPACE
 from schemas.search_artifact import DesignSummary, SearchDesigns
 
 NOTE = "Perf/TDP and area by the power and area model that the limits use. Runtimes: simulated."
@@ -44,6 +45,7 @@ def search_page(name: str, islands: list[Artifact]) -> Page:
         "Time of all executions of the kernel in a run, divided by the queries of the run over all cores.",
     )
     page.table(_component_table(designs.baseline, designs.best, designs.power_area_model))
+    page.table(best_trials_table(trials))
     page.heading("To use it: paste this under hardware: in a study")
     page.code(best_island["best.yaml"])
     return page
@@ -59,6 +61,24 @@ def all_trials(islands: list[Artifact]) -> pd.DataFrame:
 def _best_island(islands: list[Artifact]) -> Artifact:
     gains = [island["trials.parquet"]["perf_per_tdp_gain"].max() for island in islands]
     return islands[int(np.nanargmax(gains))] if np.isfinite(gains).any() else islands[0]
+
+
+def best_trials_table(trials: pd.DataFrame, most: int = 10) -> tables.Table:
+    """The best trials with their parameters; all of them are in the artifact's `trials.parquet`."""
+    best = trials.dropna(subset=["perf_per_tdp_gain"]).nlargest(most, "perf_per_tdp_gain")
+    figures = ["perf_per_tdp_gain", "tdp_ratio", "area_ratio", "speed_ratio"]
+    parameters = [name for name in FULL_SPACE if name in trials]
+    rows = [
+        [
+            f"{row['island']}/{row['trial']}",
+            *(tables.number(row[name]) for name in figures),
+            *(str(row[name]) for name in parameters),
+        ]
+        for _, row in best.iterrows()
+    ]
+    heads = ["island/trial", "Perf/TDP", "TDP", "area", "speed", *(name.replace("_", " ") for name in parameters)]
+    note = "Ratios to the baseline. All trials, refused ones included, are in the search's trials.parquet."
+    return tables.Table(f"The {len(rows)} best trials", heads, rows, note)
 
 
 def heaviest_kernels(kernels: pd.DataFrame) -> pd.DataFrame:

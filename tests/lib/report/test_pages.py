@@ -11,7 +11,7 @@ from lib.report.claims import accuracy_beside_paper, claims_table
 from lib.report.headline import summary
 from lib.report.pages import build_report
 from lib.report.read import read_wall_times
-from lib.report.search_page import all_trials, heaviest_kernels, search_page
+from lib.report.search_page import all_trials, best_trials_table, heaviest_kernels, search_page
 from lib.report.tables import accuracy_table, interval, number
 from tests.lib.report.report_examples import evaluation, overall, report_data, search
 
@@ -101,6 +101,11 @@ def test_heaviest_kernels_count_their_executions():
     table = heaviest_kernels(search(1, [1.0])["kernels.parquet"])
     assert table["label"].tolist() == ["net · b (dot)", "net · a (dot)"]
     assert table["baseline_s"].tolist() == pytest.approx([10e-3, 3e-3])
+
+
+def test_best_trials_come_first():
+    table = best_trials_table(all_trials([search(1, [1.0, np.nan]), search(2, [2.0])]))
+    assert [row[:2] for row in table.rows] == [["2/0", "2"], ["1/0", "1"]]
 
 
 def test_accuracy_table_puts_the_study_s_models_first_and_marks_them():
