@@ -6,12 +6,10 @@ import numpy as np
 from numba import njit
 
 from lib.program.kernels import NO_LOOP, REDUCTION, WINDOW, Kernels
-from lib.program.op_kinds import OP_CLASSES, op_class_numbers, op_kind_numbers
+from lib.program.op_kinds import SWEPT_CLASSES, op_class_numbers, op_kind_numbers
 
 OPERAND = 255
 """Op class of an operand in `NodeTable.op_class`."""
-SWEPT = np.array([name in ("matrix", "reduction", "window") for name in OP_CLASSES])
-"""bool[op classes]: evaluated at every point of their loops; the others once an element of their result."""
 
 
 class NodeTable(NamedTuple):
@@ -30,7 +28,7 @@ class NodeTable(NamedTuple):
     stride: np.ndarray
     """int32[N, 8] of what the node holds: the operand, or the op's result."""
     swept: np.ndarray
-    """bool[N] whether it is an op of a class in SWEPT."""
+    """bool[N] whether it is an op of a class in SWEPT_CLASSES."""
     iterates: np.ndarray
     """uint8[N, 8] 1 where the op runs over the loop; operands: where they extend along it."""
     order: np.ndarray
@@ -105,8 +103,8 @@ def _fill_nodes(
             table.element_bytes[node] = op_element_bytes[n]
             if is_root:
                 table.role[node] = operand_role[output]
-            table.swept[node] = SWEPT[op_class]
-            reduces = is_hero and SWEPT[op_class]
+            table.swept[node] = SWEPT_CLASSES[op_class]
+            reduces = is_hero and SWEPT_CLASSES[op_class]
             for slot in range(8):
                 table.iterates[node, slot] = op_stride[n, slot] > 0
                 kind = loop_kind[k, slot]

@@ -6,12 +6,10 @@ import numpy as np
 from numba import njit
 
 from lib.program.kernels import OUTPUT, Kernels
-from lib.program.op_kinds import OP_CLASSES, op_class_numbers
+from lib.program.op_kinds import OP_CLASSES, SWEPT_CLASSES, op_class_numbers
 from lib.schedule.footprint import iterations, tile_elements
 
 _MATRIX = OP_CLASSES.index("matrix")
-_SWEPT = np.array([name in ("matrix", "reduction", "window") for name in OP_CLASSES])
-"""Classes evaluated at every point of their loops; the others once an element of their result."""
 
 
 class KernelWork(NamedTuple):
@@ -34,7 +32,7 @@ def kernel_work(kernels: Kernels) -> KernelWork:
     work, read, written = _work(
         kernels.loops, kernels.loop_kind, kernels.base_dilation, kernels.operand_offset, kernels.operand_role,
         kernels.operand_stride, kernels.operand_elements, kernels.operand_element_bytes, kernels.op_offset,
-        op_class_numbers()[kernels.op_kind], kernels.op_stride, kernels.op_elements, len(OP_CLASSES), _SWEPT,
+        op_class_numbers()[kernels.op_kind], kernels.op_stride, kernels.op_elements, len(OP_CLASSES), SWEPT_CLASSES,
     )  # fmt: skip
     flops = 2.0 * work[:, _MATRIX]
     work[:, _MATRIX] = 0.0

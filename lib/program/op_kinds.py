@@ -10,6 +10,8 @@ PRESET = Path(__file__).parents[2] / "schemas" / "presets" / "op_kinds.yaml"
 
 OP_CLASSES = ("free", "matrix", "reduction", "window", "simple", "divide", "transcendental", "movement")
 """Cost classes; the position is the class's number."""
+SWEPT_CLASSES = np.array([name in ("matrix", "reduction", "window") for name in OP_CLASSES])
+"""bool[op classes]: evaluated at every point of their loops; the others once an element of their result."""
 ELEMENTWISE_CLASSES = ("simple", "divide", "transcendental")
 """Classes of the ops of which each element of the result needs one element of each operand."""
 
