@@ -27,7 +27,7 @@ from lib.program.kernels import (
     OUTPUT,
     Kernels,
 )
-from lib.schedule.loops import loop_nest
+from lib.schedule.loops import has_canonical_loops, loop_nest
 from lib.schedule.node_table import (
     LOOPS_WALKED,
     ROLE,
@@ -70,9 +70,6 @@ on 5x5 windows (FAST figure 4) reads; the compiler is taken to know its own lowe
 
 _DOT = KERNEL_CLASSES.index("dot")
 """Classes up to this one have a matrix op."""
-_NESTED_AS_CONVOLUTION = [
-    KERNEL_CLASSES.index(name) for name in ("convolution", "depthwise-convolution", "dot", "window")
-]
 
 
 @njit(cache=True, error_model="numpy", inline="always")
@@ -132,8 +129,7 @@ class Rates(NamedTuple):
 
 def analytical_problem(kernels: Kernels, datapath: Datapath) -> Problem:
     """Prepare kernels for :func:`analytical_row`. Raises ValueError naming an op kind that the model does not know."""
-    windowed = np.isin(kernels.kernel_class, _NESTED_AS_CONVOLUTION)
-    nest = np.where(windowed[:, None], loop_nest(0, kernels.loop_kind, True), loop_nest(0, kernels.loop_kind, False))
+    nest = np.where(has_canonical_loops(kernels)[:, None], loop_nest(0, True), loop_nest(0, False))
     return Problem(
         loops=kernels.loops,
         nest=np.ascontiguousarray(nest),

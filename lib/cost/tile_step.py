@@ -14,6 +14,7 @@ from lib.cost.vector_unit import vector_cycles, vector_pipes
 from lib.hardware.datapath import Datapath, processing_elements, vector_lanes_of_core
 from lib.program.kernels import IN_C, KERNEL_CLASSES, Kernels
 from lib.program.op_kinds import OP_CLASSES, op_class_numbers
+from lib.schedule.loops import has_canonical_loops
 from lib.schedule.node_table import LOOPS_WALKED, ROLE, NodeTable, operand_table
 
 _DOT = KERNEL_CLASSES.index("dot")
@@ -44,14 +45,12 @@ def step_model(kernels: Kernels, datapath: Datapath, constants: SimulatorConstan
     sublanes, lanes = datapath.register_sublanes, datapath.register_lanes
     vector = vector_plan(kernels, sublanes, lanes)
     operands = operand_table(kernels, sublanes, lanes)
-    hero_class = op_class_numbers()[kernels.op_kind[kernels.hero]]
-    matrix = hero_class == OP_CLASSES.index("matrix")
     return StepModel(
         loops=kernels.loops,
         base_dilation=kernels.base_dilation,
-        matrix=matrix,
+        matrix=op_class_numbers()[kernels.op_kind[kernels.hero]] == OP_CLASSES.index("matrix"),
         dot=kernels.kernel_class == _DOT,
-        nested=matrix | (hero_class == OP_CLASSES.index("window")),
+        nested=has_canonical_loops(kernels),
         operands=operands,
         whole=whole_extents(operands, kernels.loops),
         vector=vector,

@@ -9,9 +9,8 @@ from typing import NamedTuple
 import numpy as np
 
 from lib.program.kernels import ABSENT, INPUT, LOOPS, OUTPUT, PARALLEL, WEIGHT, Kernels, take
-from lib.program.op_kinds import OP_CLASSES, op_class_numbers
 from lib.schedule.footprint import tile_elements
-from lib.schedule.loops import loop_nest
+from lib.schedule.loops import has_canonical_loops, loop_nest
 
 INDENT = "  "
 ROLE_NAMES = {INPUT: "input", WEIGHT: "weight", OUTPUT: "output"}
@@ -52,16 +51,10 @@ class LoopNest(NamedTuple):
     """Tile steps: the product of all trips."""
 
 
-def is_nested(kernels: Kernels, k: int) -> bool:
-    """Whether the loops of kernel `k` are those of a matrix or window op, which have names and loop orders."""
-    hero_class = OP_CLASSES[op_class_numbers()[kernels.op_kind[kernels.hero[k]]]]
-    return hero_class in ("matrix", "window")
-
-
 def loop_names(kernels: Kernels, k: int) -> list[str]:
     """A name for each canonical loop of kernel `k`: without a matrix or window op they are the output's dimensions from
     the major one on, then the reduced ones."""
-    if is_nested(kernels, k):
+    if has_canonical_loops(kernels)[k]:
         return list(LOOPS)
     kinds = kernels.loop_kind[k]
     parallel = int(np.count_nonzero(kinds == PARALLEL))
@@ -86,7 +79,7 @@ def nest_of(kernels: Kernels, k: int, tile: np.ndarray, loop_order: int = 0) -> 
     """The nest of kernel `k` with `tile` (int[8], within the kernel's loops) and a position in `LOOP_ORDERS`."""
     one = take(kernels, np.array([k]))
     loops, names = one.loops[0].tolist(), loop_names(one, 0)
-    order = loop_nest(loop_order, one.loop_kind[0], is_nested(one, 0)).tolist()
+    order = loop_nest(loop_order, has_canonical_loops(one)[0]).tolist()
     cut = [slot for slot in order if tile[slot] < loops[slot]]
     levels = []
     for slot in cut:

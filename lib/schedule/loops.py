@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from lib.program.kernels import BATCH, GROUP, IN_C, KERNEL_H, KERNEL_W, OUT_C, OUT_H, OUT_W
+from lib.program.kernels import BATCH, GROUP, IN_C, KERNEL_H, KERNEL_W, OUT_C, OUT_H, OUT_W, Kernels
+from lib.program.op_kinds import OP_CLASSES, op_class_numbers
 
 LOOP_ORDERS = np.array(
     [
@@ -19,10 +20,16 @@ Order 0 also stands for kernels without a matrix or window op, whose slots are n
 major dimension: parallel loops first, reduced ones innermost, see :func:`loop_nest`."""
 
 
-def loop_nest(order: int, loop_kind: np.ndarray, matrix: bool) -> np.ndarray:
+def has_canonical_loops(kernels: Kernels) -> np.ndarray:
+    """bool[k]: whether the kernel's loops are those of a matrix or window op, which have names and loop orders."""
+    hero_class = op_class_numbers()[kernels.op_kind[kernels.hero]]
+    return (hero_class == OP_CLASSES.index("matrix")) | (hero_class == OP_CLASSES.index("window"))
+
+
+def loop_nest(order: int, canonical: bool) -> np.ndarray:
     """int64[8]: slots from the outermost loop to the innermost one for a kernel.
 
-    A kernel without a matrix or window op has its slots in order already (root dimensions, then reduced
-    ones), so every loop order gives 0..7 there.
+    A kernel without canonical loops has its slots in order already (root dimensions, then reduced ones), so
+    every loop order gives 0..7 there.
     """
-    return LOOP_ORDERS[order] if matrix else np.arange(8, dtype=np.int64)
+    return LOOP_ORDERS[order] if canonical else np.arange(8, dtype=np.int64)

@@ -51,7 +51,7 @@ class Walker:
         kernels = self.kernels
         classes = dict(op_kind_table())
         hero = op_kind_table()[kernels.op_kind[kernels.hero[k]]][0]
-        nest = [int(j) for j in loop_nest(order, kernels.loop_kind[k], classes[hero] in ("matrix", "window"))]
+        nest = [int(j) for j in loop_nest(order, classes[hero] in ("matrix", "window"))]
         extents = [int(e) for e in kernels.loops[k]]
         sizes = [int(t) for t in tile]
         starts = {j: range(0, extents[j], sizes[j]) for j in nest}
