@@ -14,7 +14,6 @@ COLOURS = {
     "best": "#2563eb",
 }
 OTHERS = ("#059669", "#7c3aed", "#db2777", "#0891b2", "#65a30d", "#475569")
-DASHES = {"analytical": "dash", "calibrated-analytical": "dot"}
 
 
 def colour(name: str, position: int = 0) -> str:

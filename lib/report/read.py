@@ -8,7 +8,7 @@ import pandas as pd
 from lib.program.program_table import program_from_arrays
 from lib.program.work import program_work
 from lib.report.report_data import ReportData
-from schemas.artifact import Artifact
+from schemas.artifact import Artifact, Manifest
 from schemas.dataset_artifact import DatasetArtifact
 from schemas.evaluation_artifact import EvaluationArtifact
 from schemas.model_artifact import ModelArtifact
@@ -21,21 +21,21 @@ MIB = 2**20
 def read_report_data(spec: dict[str, Any], inputs: Any, benchmarks: Path) -> ReportData:
     """Read and check everything. `inputs`: lists of manifest paths named programs, shards, models,
     evaluations, searches. Raises ArtifactError for a damaged artifact."""
-    searches = _grouped(SearchArtifact, inputs.searches)
+    shards = {Path(path).parent: DatasetArtifact.read_manifest(Path(path).parent) for path in inputs.shards}
+    models = _grouped(ModelArtifact, inputs.models)
     software: dict[str, str] = {}
-    for manifest in (*inputs.shards, *inputs.models):
-        kind = DatasetArtifact if manifest in inputs.shards else ModelArtifact
-        software |= kind.read_manifest(Path(manifest).parent).software
+    for manifest in (*shards.values(), *(seed.manifest for seeds in models.values() for seed in seeds)):
+        software |= manifest.software
     return ReportData(
         spec=spec,
         programs=pd.DataFrame([_program_row(spec["workloads"], Path(path)) for path in inputs.programs]),
         shards=pd.DataFrame(
-            [_shard_row(Path(path)) for path in inputs.shards],
+            [_shard_row(folder, manifest) for folder, manifest in shards.items()],
             columns=["dataset", "task", "hardware", "workload", "kernels", "rows"],
         ),
-        models=_grouped(ModelArtifact, inputs.models),
+        models=models,
         evaluations={Path(path).parent.name: EvaluationArtifact.read(path) for path in inputs.evaluations},
-        searches=searches,
+        searches=_grouped(SearchArtifact, inputs.searches),
         wall_times=read_wall_times(benchmarks),
         software=software,
     )
@@ -64,16 +64,15 @@ def _program_row(workloads: dict[str, Any], path: Path) -> dict[str, Any]:
     }
 
 
-def _shard_row(path: Path) -> dict[str, Any]:
-    files = DatasetArtifact.read_manifest(path.parent).files
-    dataset, task, hardware, workload = path.parts[-5:-1]
+def _shard_row(folder: Path, manifest: Manifest) -> dict[str, Any]:
+    dataset, task, hardware, workload = folder.parts[-4:]
     return {
         "dataset": dataset,
         "task": task,
         "hardware": hardware,
         "workload": workload,
-        "kernels": files["kernels.parquet"].rows,
-        "rows": files["rows.parquet"].rows,
+        "kernels": manifest.files["kernels.parquet"].rows,
+        "rows": manifest.files["rows.parquet"].rows,
     }
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pandas as pd
 
-from schemas.artifact import Artifact, Manifest
+from schemas.artifact import Artifact
 from schemas.split import families_on_both_sides
 
 
@@ -33,21 +33,16 @@ class ReportData:
     def headline(self, evaluation: str) -> dict[str, str]:
         """Task to the model id whose row is 'learned' (the first of the task in the study)."""
         found: dict[str, str] = {}
-        for model in spec_of(self.evaluations[evaluation].manifest)["models"]:
+        for model in self.evaluations[evaluation].manifest.spec["models"]:
             found.setdefault(model["task"], model["id"])
         return found
 
     def held_out(self, evaluation: str) -> str:
         """What the evaluation's test programs have to do with what was trained on, in words."""
-        spec = spec_of(self.evaluations[evaluation].manifest)
+        spec = self.evaluations[evaluation].manifest.spec
         shared = sorted(
             {f for split in spec["split"].values() for f in families_on_both_sides(split, spec["families"])}
         )
         if shared:
             return f"programs never trained on, but other programs of {', '.join(shared)} were"
         return "programs whose families were never trained on"
-
-
-def spec_of(manifest: Manifest) -> dict[str, Any]:
-    """The resolved study entry that an artifact was made from."""
-    return manifest.spec

@@ -5,7 +5,6 @@ import pandas as pd
 
 from lib.report import charts, tables
 from lib.report.page import Page
-from lib.report.report_data import spec_of
 from schemas.artifact import Artifact
 from schemas.hardware import study_entry
 from schemas.search import FULL_SPACE
@@ -20,7 +19,7 @@ def search_page(name: str, islands: list[Artifact]) -> Page:
     trials = all_trials(islands)
     best_island = _best_island(islands)
     designs: SearchDesigns = best_island["designs.json"]
-    spec = spec_of(best_island.manifest)
+    spec = best_island.manifest.spec
     states = trials["state"].value_counts()
     page.text(
         f"{len(trials)} trials by {spec['optimiser']} over {designs.space_size:.3g} designs for "
@@ -53,7 +52,7 @@ def search_page(name: str, islands: list[Artifact]) -> Page:
 
 def all_trials(islands: list[Artifact]) -> pd.DataFrame:
     """Trials of all islands with their island's number and the speed against the baseline."""
-    parts = [island["trials.parquet"].assign(island=spec_of(island.manifest)["island"]) for island in islands]
+    parts = [island["trials.parquet"].assign(island=island.manifest.spec["island"]) for island in islands]
     trials = pd.concat(parts, ignore_index=True)
     return trials.assign(speed_ratio=trials["perf_per_tdp_gain"] * trials["tdp_ratio"])
 
