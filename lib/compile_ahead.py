@@ -11,7 +11,8 @@ import numpy as np
 
 from lib.cost.analytical import Analytical
 from lib.cost.simulator import Simulator
-from lib.dataset.tasks import default_kernels, fusion_shard, tile_shard
+from lib.dataset.tasks import fusion_shard, tile_shard
+from lib.fusion.default_kernels import default_kernels
 from lib.hardware.datapath import datapath_from_spec
 from lib.program.program import DotDimensions, Instruction, Program
 from lib.schedule.schedules import schedules_for_tiles

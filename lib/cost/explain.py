@@ -16,10 +16,10 @@ import numpy as np
 from lib.cost.analytical import STEP_CYCLES, Analytical
 from lib.cost.cost_model import Costs
 from lib.cost.simulator import Simulator
-from lib.fusion import default_fusion, group
+from lib.fusion.default_kernels import default_kernels
 from lib.hardware.datapath import Datapath, datapath_from_spec
 from lib.job import in_words
-from lib.program.extraction import ProgramKernels, extract
+from lib.program.extraction import ProgramKernels
 from lib.program.kernels import ABSENT, KERNEL_CLASSES
 from lib.program.op_kinds import op_kind_table
 from lib.program.program import Program
@@ -57,7 +57,7 @@ def priced(program: Program, datapath: Datapath) -> Priced:
     Raises ValueError for an instruction that no kernel represents, an op kind that the models do not know and a kernel
     of which no tile fits.
     """
-    found = extract(program, group(program, default_fusion(program)))
+    found = default_kernels(program)
     schedules = default_schedule(found.kernels, datapath)
     simulated = Simulator().cost(found.kernels, schedules, datapath, parts=True)
     analytical = Analytical().cost(found.kernels, schedules, datapath, parts=True)

@@ -7,13 +7,13 @@ import pandas as pd
 
 from lib.cost.cost_model import CostModel
 from lib.dataset.labels import labelled_rows
-from lib.fusion import FusionSpace, default_fusion, group
+from lib.fusion import FusionSpace
 from lib.hardware.datapath import Datapath
-from lib.program.extraction import KernelExtractor, ProgramKernels, extract
+from lib.program.extraction import KernelExtractor, ProgramKernels
 from lib.program.kernels import KERNEL_CLASSES, Kernels, concatenate, kernels_to_arrays, take, unique
 from lib.program.program import Program
 from lib.schedule.default import default_schedule
-from lib.schedule.tiles import tile_counts, tile_space
+from lib.schedule.tiles import tile_counts, tile_space_and_default
 
 
 class ShardContents(NamedTuple):
@@ -34,11 +34,6 @@ class ShardContents(NamedTuple):
         }
 
 
-def default_kernels(program: Program) -> ProgramKernels:
-    """The kernels of the program under the default fusion."""
-    return extract(program, group(program, default_fusion(program)))
-
-
 def tile_shard(
     program_kernels: ProgramKernels,
     datapath: Datapath,
@@ -57,9 +52,7 @@ def tile_shard(
             " the dataset"
         )
     kernels = take(program_kernels.kernels, chosen)
-    schedules = tile_space(kernels, datapath, tiles_per_kernel, seed)
-    default = default_schedule(kernels, datapath)
-    is_default = (schedules.tile == default.tile[schedules.kernel]).all(axis=1)
+    schedules, is_default = tile_space_and_default(kernels, datapath, tiles_per_kernel, seed)
     executions = program_kernels.executions[chosen].astype(np.int32)
     roots = [program_kernels.roots[index] for index in chosen]
     return ShardContents(

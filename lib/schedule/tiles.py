@@ -16,7 +16,7 @@ from lib.schedule.default import default_numbers
 from lib.schedule.node_table import NodeTable, TileLimits, operand_table, tile_fits, tile_limits
 from lib.schedule.schedules import Schedules, schedules_for_tiles
 
-__all__ = ["TileCandidates", "tile_candidates", "tile_counts", "tile_fits", "tile_space"]
+__all__ = ["TileCandidates", "tile_candidates", "tile_counts", "tile_fits", "tile_space", "tile_space_and_default"]
 
 
 def tile_counts(kernels: Kernels, datapath: Datapath) -> np.ndarray:
@@ -29,6 +29,14 @@ def tile_counts(kernels: Kernels, datapath: Datapath) -> np.ndarray:
 
 def tile_space(kernels: Kernels, datapath: Datapath, limit: int, seed: int) -> Schedules:
     """Up to `limit` tiles of each kernel: all that fit, or a uniform sample with the default tile.
+
+    See :func:`tile_space_and_default`, which also tells the default tiles.
+    """
+    return tile_space_and_default(kernels, datapath, limit, seed)[0]
+
+
+def tile_space_and_default(kernels: Kernels, datapath: Datapath, limit: int, seed: int) -> tuple[Schedules, np.ndarray]:
+    """The rows of :func:`tile_space`, and bool[r], where the tile is the kernel's default one.
 
     Rows are sorted by kernel and within it in canonical order; a kernel of which no tile fits has none. The sample
     depends only on `seed`, `limit`, the kernel's fingerprint and the datapath, not on the other kernels. Raises
@@ -51,7 +59,7 @@ def tile_space(kernels: Kernels, datapath: Datapath, limit: int, seed: int) -> S
     number = np.concatenate(chosen) if chosen else np.empty(0, dtype=np.int64)
     tile = np.empty((len(kernel), 8), dtype=np.int32)
     _tiles_of(candidates.offset, candidates.extent, kernel, number, tile)
-    return schedules_for_tiles(kernel, tile)
+    return schedules_for_tiles(kernel, tile), number == default[kernel]
 
 
 def _geometry(kernels: Kernels, datapath: Datapath) -> tuple[NodeTable, TileLimits]:

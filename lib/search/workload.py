@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lib.fusion import default_fusion, group
-from lib.program.extraction import extract, kernel_work
+from lib.fusion.default_kernels import default_kernels
+from lib.program.extraction import kernel_work
 from lib.program.kernels import Kernels
 from lib.program.program import Program
 
@@ -34,8 +34,7 @@ def kernels_by_batch(program: Program) -> KernelsByBatch:
 
     @cache
     def kernels_of(batch: int) -> WorkloadKernels:
-        resized = program.with_batch(batch)
-        extracted = extract(resized, group(resized, default_fusion(resized)))
+        extracted = default_kernels(program.with_batch(batch))
         return WorkloadKernels(
             kernels=extracted.kernels,
             executions=extracted.executions,

@@ -3,7 +3,8 @@
 from lib.cost.analytical import Analytical
 from lib.cost.simulator import Simulator
 from lib.dataset.seeds import shard_seed
-from lib.dataset.tasks import default_kernels, fusion_shard, tile_shard
+from lib.dataset.tasks import fusion_shard, tile_shard
+from lib.fusion.default_kernels import default_kernels
 from lib.hardware.datapath import datapath_from_spec
 from lib.job import Job
 from lib.program.program_table import program_from_arrays

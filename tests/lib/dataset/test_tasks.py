@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from lib.cost.analytical import Analytical
-from lib.dataset.tasks import default_kernels, fusion_shard, tile_shard
+from lib.dataset.tasks import fusion_shard, tile_shard
+from lib.fusion.default_kernels import default_kernels
 from lib.hardware.datapath import datapath_from_spec
 from lib.program.program import DotDimensions, Instruction, Program
 from lib.schedule.tiles import tile_counts
