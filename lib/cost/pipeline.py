@@ -12,7 +12,7 @@ that cost the same. The sum takes one representative step of each combination an
 import numpy as np
 from numba import njit
 
-from lib.cost.tile_step import compute_step, load_step, output_step
+from lib.cost.tile_step import compute_step, fits_beside_residents, load_step, output_step
 from lib.program.kernels import OUTPUT
 from lib.schedule.loops import LOOP_ORDERS
 from lib.schedule.node_table import LOOPS_WALKED, set_extents
@@ -138,11 +138,13 @@ def _tile_at(mask, loops, whole_tile, nest, depth, tile) -> None:
 
 
 @njit(cache=True, error_model="numpy")
-def price_row(model, k, whole_tile, dataflow, order, array, datapath, workspace, parts) -> float:
-    """Seconds of kernel `k` under one schedule row; fills `parts` (float64[12], see PART_NAMES).
+def price_row(model, k, whole_tile, dataflow, order, resident, array, limits, datapath, workspace, parts) -> float:
+    """Seconds of kernel `k` under one schedule row, infinite where it does not fit on chip; fills `parts` (float64[12],
+    see PART_NAMES) where it does.
 
-    `model`: :class:`lib.cost.tile_step.StepModel`; `whole_tile`: int64[9], the last 1; `array`:
-    :class:`lib.cost.matrix_unit.UsableArray`; `workspace`: :func:`make_workspace`.
+    `model`: :class:`lib.cost.tile_step.StepModel`; `whole_tile`: int64[9], the last 1; `resident`: int64 bits of the
+    operand roles that are neither loaded nor stored; `array`: :class:`lib.cost.matrix_unit.UsableArray`; `limits`:
+    :class:`lib.schedule.node_table.TileLimits`; `workspace`: :func:`make_workspace`.
     """
     compute_of, load_of, output_of, tile, pipes, low, count, nest = workspace
     loops = model.loops[k]
@@ -159,6 +161,8 @@ def price_row(model, k, whole_tile, dataflow, order, array, datapath, workspace,
         else:
             output_level = level
             partial_sums = reducing
+    if not fits_beside_residents(model, k, whole_tile, resident, partial_sums == 1, limits):
+        return np.inf
     # Costs by edge mask, computed when first met. The first load has the place after the last level's. Whole numbers
     # and truth values go to compiled functions as variables: each constant makes Numba compile one more version.
     for entry in range(2 << edge_bits):
@@ -211,7 +215,7 @@ def price_row(model, k, whole_tile, dataflow, order, array, datapath, workspace,
             _add_compute(step, times, parts)
             if incoming < 0:
                 load = load_of[depth, mask]
-                load_step(model, k, np.int64(-1), whole_tile, datapath, load)
+                load_step(model, k, np.int64(-1), resident, whole_tile, datapath, load)
                 _add_load(load, times, parts)
                 seconds += load[0]
             moving = 0.0
@@ -219,14 +223,14 @@ def price_row(model, k, whole_tile, dataflow, order, array, datapath, workspace,
                 load = load_of[outgoing, next_mask]
                 if load[0] < 0:
                     _tile_at(next_mask, loops, whole_tile, nest, depth, tile)
-                    load_step(model, k, changing, tile, datapath, load)
+                    load_step(model, k, changing, resident, tile, datapath, load)
                 _add_load(load, times, parts)
                 moving = load[0]
                 if resumes and output_level >= outgoing:
                     back = output_of[2 * next_mask]
                     if back[0] < 0:
                         _tile_at(next_mask, loops, whole_tile, nest, depth, tile)
-                        output_step(model, k, tile, not resumes, datapath, back)  # partial sums
+                        output_step(model, k, tile, not resumes, resident, datapath, back)  # partial sums
                     back_s = back[1] if load[0] > 0 else back[0]
                     moving += back_s
                     parts[LOAD_S] += times * back_s
@@ -235,7 +239,7 @@ def price_row(model, k, whole_tile, dataflow, order, array, datapath, workspace,
                 store = output_of[2 * previous_mask + previous_complete]
                 if store[0] < 0:
                     _tile_at(previous_mask, loops, whole_tile, nest, depth, tile)
-                    output_step(model, k, tile, previous_complete == 1, datapath, store)
+                    output_step(model, k, tile, previous_complete == 1, resident, datapath, store)
                 moving += store[0]
                 _add_store(store, times, parts)
             seconds += times * max(step[0], moving)
@@ -243,7 +247,7 @@ def price_row(model, k, whole_tile, dataflow, order, array, datapath, workspace,
                 store = output_of[2 * mask + complete]
                 if store[0] < 0:
                     _tile_at(mask, loops, whole_tile, nest, depth, tile)
-                    output_step(model, k, tile, complete == 1, datapath, store)
+                    output_step(model, k, tile, complete == 1, resident, datapath, store)
                 _add_store(store, times, parts)
                 seconds += store[0]
             level = inner

@@ -16,21 +16,22 @@ from lib.cost.tile_step import borrowed_model, step_model
 from lib.hardware.datapath import Datapath, on_chip_bytes
 from lib.program.kernels import Kernels
 from lib.schedule.loops import LOOP_ORDERS
-from lib.schedule.node_table import set_extents, tile_fits, tile_limits
+from lib.schedule.node_table import set_extents, tile_limits
 from lib.schedule.schedules import INPUT_STATIONARY, Schedules
 
 __all__ = ["PART_NAMES", "Simulator"]
 
-DEFAULT_RULE_ONLY = ("spatial", "inner_tile", "padded", "resident")
+DEFAULT_RULE_ONLY = ("spatial", "inner_tile", "padded")
 """Fields of a schedule row that must be 0 (the default rule) so far."""
 
 
 class Simulator:
-    """The simulator as a :class:`lib.cost.cost_model.CostModel`: tile, dataflow, loop order and hardware may vary."""
+    """The simulator as a :class:`lib.cost.cost_model.CostModel`: tile, dataflow, loop order, what
+    stays in the global buffer, and hardware may vary."""
 
     name = "simulator"
     scale = "seconds"
-    accepts = frozenset({"tile", "schedule", "hardware"})
+    accepts = frozenset({"tile", "schedule", "residency", "hardware"})
     part_names = PART_NAMES
 
     def __init__(self, constants: SimulatorConstants | None = None):
@@ -40,31 +41,37 @@ class Simulator:
         """Price every row, one after the other on one thread; the parts of a row without a cost are NaN.
 
         Raises ValueError naming an op kind that the simulator does not know, a schedule field that it cannot vary,
-        or a tile extent outside its loop.
+        a tile extent outside its loop, or residency without a global buffer.
         """
-        _check(kernels, schedules)
+        _check(kernels, schedules, datapath)
         rows = len(schedules.kernel)
         value = np.empty(rows)
         reason = np.zeros(rows, dtype=np.uint8)
         all_parts = np.empty((rows, len(PART_NAMES)))
         _price(
             step_model(kernels, datapath, self.constants), schedules.kernel, schedules.tile, schedules.dataflow,
-            schedules.loop_order, datapath, make_workspace(), value, reason, all_parts,
+            schedules.loop_order, schedules.resident, datapath, make_workspace(), value, reason, all_parts,
         )  # fmt: skip
         dram_bytes = all_parts[:, BYTES : BYTES + 3].copy()
         return Costs(value, reason, dram_bytes, None, all_parts if parts else None)
 
 
-def _check(kernels: Kernels, schedules: Schedules) -> None:
+def _check(kernels: Kernels, schedules: Schedules, datapath: Datapath) -> None:
     for field in DEFAULT_RULE_ONLY:
         rows = np.flatnonzero(getattr(schedules, field).reshape(len(schedules.kernel), -1).any(axis=1))
         if len(rows):
             raise ValueError(f"schedule row {rows[0]}: `{field}` is set, but the simulator takes only 0 (default rule)")
-    for field, most in (("dataflow", INPUT_STATIONARY), ("loop_order", len(LOOP_ORDERS) - 1)):
+    for field, most in (("dataflow", INPUT_STATIONARY), ("loop_order", len(LOOP_ORDERS) - 1), ("resident", 7)):
         rows = np.flatnonzero(getattr(schedules, field) > most)
         if len(rows):
             value = getattr(schedules, field)[rows[0]]
             raise ValueError(f"schedule row {rows[0]}: `{field}` is {value}; 0 to {most} are allowed")
+    rows = np.flatnonzero(schedules.resident)
+    if len(rows) and datapath.global_buffer_bytes == 0:
+        raise ValueError(
+            f"schedule row {rows[0]}: `resident` is {schedules.resident[rows[0]]}, but the datapath has no global "
+            "buffer to keep operands in; 0 is allowed"
+        )
     loops = kernels.loops[schedules.kernel]
     rows = np.flatnonzero(((schedules.tile < 1) | (schedules.tile > loops)).any(axis=1))
     if len(rows):
@@ -76,7 +83,7 @@ def _check(kernels: Kernels, schedules: Schedules) -> None:
 
 
 @njit(cache=True, error_model="numpy")
-def _price(model, kernel, tile, dataflow, loop_order, datapath, owned, value, reason, parts) -> None:
+def _price(model, kernel, tile, dataflow, loop_order, resident, datapath, owned, value, reason, parts) -> None:
     """`owned`: the workspace, which the caller keeps alive."""
     view = borrowed_model(model)
     all_parts = borrowed(parts)
@@ -93,12 +100,13 @@ def _price(model, kernel, tile, dataflow, loop_order, datapath, owned, value, re
         set_extents(extents, tile[row])
         if no_buffer:
             reason[row] = Reason.NO_BUFFER
-        elif not tile_fits(view.operands, k, extents, limits):
-            reason[row] = Reason.TILE_TOO_LARGE
         else:
             value[row] = price_row(
-                view, k, extents, dataflow[row], loop_order[row], array, datapath, workspace, all_parts[row]
+                view, k, extents, dataflow[row], loop_order[row], np.int64(resident[row]), array, limits, datapath,
+                workspace, all_parts[row],
             )  # fmt: skip
-            continue
+            if value[row] < np.inf:
+                continue
+            reason[row] = Reason.TILE_TOO_LARGE
         value[row] = np.nan
         parts[row] = np.nan

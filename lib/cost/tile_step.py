@@ -12,10 +12,18 @@ from lib.cost.simulator_constants import SimulatorConstants
 from lib.cost.vector_plan import ARITHMETIC, BUFFERED, LOAD, STORE, VectorPlan, vector_plan
 from lib.cost.vector_unit import vector_cycles, vector_pipes
 from lib.hardware.datapath import Datapath, processing_elements, vector_lanes_of_core
-from lib.program.kernels import IN_C, KERNEL_CLASSES, Kernels
+from lib.program.kernels import IN_C, INPUT, KERNEL_CLASSES, OUTPUT, Kernels
 from lib.program.op_kinds import OP_CLASSES, op_class_numbers
 from lib.schedule.loops import has_canonical_loops
-from lib.schedule.node_table import LOOPS_WALKED, ROLE, NodeTable, operand_table
+from lib.schedule.node_table import (
+    LOOPS_WALKED,
+    ROLE,
+    WHOLE,
+    NodeTable,
+    node_elements_and_padded,
+    operand_table,
+    within,
+)
 
 _DOT = KERNEL_CLASSES.index("dot")
 
@@ -109,12 +117,43 @@ def compute_step(model, k, tile, complete, dataflow, array, datapath, pipes, out
 
 
 @njit(cache=True, error_model="numpy")
-def load_step(model, k, changing, tile, datapath, out) -> None:
+def fits_beside_residents(model, k, tile, resident, partial_sums, limits) -> bool:
+    """Whether one set of tiles (int64[9]) lies within `limits` (:class:`lib.schedule.node_table.TileLimits`) beside the
+    whole operands that stay in the global buffer.
+
+    Those lie there once, as in DRAM, and need no tile; the others' tiles come twice, padded to registers. With
+    `partial_sums` a resident output consists of float32 sums until it is complete.
+    """
+    operands = model.operands
+    inputs = weights = output = stay = 0.0
+    for row in range(operands.offset[k], operands.offset[k + 1]):
+        role = operands.node[row, ROLE]
+        if resident >> role & 1:
+            element_bytes = operands.weight[row]
+            if partial_sums and role == OUTPUT:
+                element_bytes = max(element_bytes, model.constants.accumulator_bytes)
+            stay += operands.node[row, WHOLE] * element_bytes
+            continue
+        size = node_elements_and_padded(operands.node, operands.dimension, row, tile)[1] * operands.weight[row]
+        if role == OUTPUT:
+            output += size
+        elif role == INPUT:
+            inputs += size
+        else:
+            weights += size
+    return within(inputs, weights, output, limits) and inputs + weights + output + stay / 2 <= limits.whole
+
+
+@njit(cache=True, error_model="numpy")
+def load_step(model, k, changing, resident, tile, datapath, out) -> None:
     """Fill float64[3] `out` with the seconds to load the operands that extend along a loop in the bit set `changing`
-    (negative: all of them), and the bytes of inputs and weights. All are issued together and share one latency."""
+    (negative: all of them) and whose role is not among the bits `resident`, and the bytes of inputs and weights. All
+    are issued together and share one latency."""
     operands = model.operands
     out[:] = 0.0
     for row in range(operands.offset[k], operands.offset[k + 1] - 1):
+        if resident >> operands.node[row, ROLE] & 1:
+            continue
         if changing < 0 or operands.node[row, LOOPS_WALKED] & changing:
             seconds, moved = operand_transfer(model, row, tile, operands.weight[row], datapath)
             out[0] += seconds
@@ -124,9 +163,12 @@ def load_step(model, k, changing, tile, datapath, out) -> None:
 
 
 @njit(cache=True, error_model="numpy")
-def output_step(model, k, tile, complete, datapath, out) -> None:
+def output_step(model, k, tile, complete, resident, datapath, out) -> None:
     """Fill float64[3] `out` with the seconds to move the output tile, the same without latency, and its bytes; one that
-    is not `complete` consists of float32 partial sums."""
+    is not `complete` consists of float32 partial sums. All 0 where the output's role is among the bits `resident`."""
+    out[:] = 0.0
+    if resident >> OUTPUT & 1:
+        return
     operands = model.operands
     row = operands.offset[k + 1] - 1
     size = operands.weight[row]

@@ -46,8 +46,8 @@ class Walker:
             self.transfer_cost[key] = operand_transfer(self.model, operand, tile, float(element_bytes), self.datapath)
         return self.transfer_cost[key]
 
-    def walk(self, k, tile, dataflow, order) -> tuple[float, np.ndarray]:
-        """Seconds and DRAM bytes (inputs, weights, output) of kernel `k`."""
+    def walk(self, k, tile, dataflow, order, resident) -> tuple[float, np.ndarray]:
+        """Seconds and DRAM bytes (inputs, weights, output) of kernel `k`; `resident`: bits of roles that never move."""
         kernels = self.kernels
         classes = dict(op_kind_table())
         hero = op_kind_table()[kernels.op_kind[kernels.hero[k]]][0]
@@ -55,8 +55,10 @@ class Walker:
         extents = [int(e) for e in kernels.loops[k]]
         sizes = [int(t) for t in tile]
         starts = {j: range(0, extents[j], sizes[j]) for j in nest}
-        operands = range(kernels.operand_offset[k], kernels.operand_offset[k + 1] - 1)
-        output = int(kernels.operand_offset[k + 1]) - 1
+        first, end = int(kernels.operand_offset[k]), int(kernels.operand_offset[k + 1])
+        moving_roles = [role for role in range(3) if not resident & 1 << role]
+        operands = [o for o in range(first, end - 1) if kernels.operand_role[o] in moving_roles]
+        output = end - 1
         along = {o: [j for j in range(8) if kernels.operand_stride[o, j] > 0] for o in (*operands, output)}
         visits_needed = int(np.prod([len(starts[j]) for j in nest if j not in along[output]], dtype=np.int64))
 
@@ -75,7 +77,7 @@ class Walker:
                     held[o] = place
                     needed.append(o)
             place = tuple(at[j] for j in along[output])
-            returns = place != output_held and place in visits
+            returns = OUTPUT in moving_roles and place != output_held and place in visits
             output_held = place
             visits[place] = visits.get(place, 0) + 1
             steps.append((now, needed, place, returns, visits[place] == visits_needed))
@@ -97,7 +99,7 @@ class Walker:
             loads.append(seconds + self.constants.dma_latency_s if needed or returns else 0.0)
             computes.append(self.compute(k, now, complete, dataflow))
             leaves = number + 1 == len(steps) or steps[number + 1][2] != place
-            if leaves:
+            if leaves and OUTPUT in moving_roles:
                 leaving_size = size if complete else max(size, self.constants.accumulator_bytes)
                 cost, count = self.transfer(output, now, leaving_size)
                 stores.append(cost + self.constants.dma_latency_s)

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from lib.cost.cost_model import Reason
 from lib.cost.simulator import PART_NAMES, Simulator
 from lib.cost.simulator_constants import SimulatorConstants
 from lib.program.kernel_builder import KernelsBuilder
@@ -28,12 +29,17 @@ CYCLE = 1 / 0.94e9
 BYTE = 1 / 450e9
 
 
-def price(row, tile, datapath=TPU_V3, constants=SIMPLE, order=0, dataflow=0):
+def priced(row, tile, datapath, constants, order=0, dataflow=0, resident=0):
     builder = KernelsBuilder()
     builder.add(row)
     rows = schedules_for_tiles(np.array([0]), np.array([tile]))
-    rows = rows._replace(loop_order=np.array([order], dtype=np.uint8), dataflow=np.array([dataflow], dtype=np.uint8))
-    costs = Simulator(constants).cost(builder.build(), rows, datapath, parts=True)
+    fields = {"loop_order": order, "dataflow": dataflow, "resident": resident}
+    rows = rows._replace(**{field: np.array([value], dtype=np.uint8) for field, value in fields.items()})
+    return Simulator(constants).cost(builder.build(), rows, datapath, parts=True)
+
+
+def price(row, tile, datapath=TPU_V3, constants=SIMPLE, **fields):
+    costs = priced(row, tile, datapath, constants, **fields)
     assert costs.reason[0] == 0
     return costs.value[0], dict(zip(PART_NAMES, costs.parts[0], strict=True)), costs.dram_bytes[0]
 
@@ -92,6 +98,38 @@ def test_partial_sums_go_out_and_come_back():
     assert stay.tolist() == [256 * 256 * 2, 4 * 256 * 128 * 2, out * 2]
 
 
+def test_resident_operands_do_not_move():
+    # [256, 256] x [256, 128] in 4 row blocks. With the inputs resident, the weight of a step is what is left to load;
+    # with all resident nothing but compute is left (two PEs halve the contraction), and no latency is paid.
+    constants = SIMPLE._replace(dma_latency_s=1e-3)
+    case, tile = dot(rows=256, columns=128, contracted=256), (64, 1, 1, 128, 256, 1, 1, 1)
+    _, parts, moved = price(case, tile, constants=constants, resident=1)
+    assert moved.tolist() == [0, 256 * 128 * 2, 256 * 128 * 2]
+    assert parts["load_s"] == pytest.approx(1e-3 + 256 * 128 * 2 * BYTE)
+    seconds, parts, moved = price(case, tile, constants=constants, resident=7)
+    assert moved.tolist() == [0, 0, 0]
+    assert parts["load_s"] == parts["store_s"] == 0
+    assert seconds == pytest.approx(4 * (128 + 253) * CYCLE)
+    # Neither do the partial sums of a resident output.
+    _, _, moved = price(case, (64, 1, 1, 128, 128, 1, 1, 1), order=2, resident=4)
+    assert moved.tolist() == [256 * 256 * 2, 256 * 128 * 2, 0]
+
+
+def test_resident_operands_leave_less_room_for_tiles():
+    # bfloat16 [256, 256] x [256, 128] -> [256, 128], 64 rows a tile: 32 KiB of inputs, 64 of weights, 16 of outputs.
+    # All of them twice take 224 KiB. The whole weights are 64 KiB and lie there once: 160 KiB. The whole output is 64
+    # KiB: 256 KiB; as float32 sums of halved contractions 128 KiB: 224 with tiles of 16 and 32 KiB.
+    case = dot(rows=256, columns=128, contracted=256)
+    tile, halved = (64, 1, 1, 128, 256, 1, 1, 1), (64, 1, 1, 128, 128, 1, 1, 1)
+    for fields, extents, kib in (
+        ({"resident": 0}, tile, 224), ({"resident": 2}, tile, 160), ({"resident": 4}, tile, 256),
+        ({"resident": 4}, halved, 160), ({"resident": 4, "order": 2}, halved, 224), ({"resident": 7}, tile, 256),
+    ):  # fmt: skip
+        enough, less = (TPU_V3._replace(global_buffer_bytes=(kib << 10) - missing) for missing in (0, 2))
+        assert priced(case, extents, enough, SIMPLE, **fields).reason[0] == Reason.OK
+        assert priced(case, extents, less, SIMPLE, **fields).reason[0] == Reason.TILE_TOO_LARGE
+
+
 def test_reduction_over_lanes_ends_in_the_cross_lane_unit():
     # 256 rows of 256 bfloat16: 65,536 elements x (10 + 1) instructions; what is left are 256 rows x 128 lanes, which
     # the cross-lane unit takes 128 lanes a cycle. A sum over rows has no such end but 3 rotations and additions.
@@ -137,6 +175,11 @@ def test_what_is_not_known_is_refused():
         Simulator().cost(kernels, rows._replace(padded=np.full((1, 8), 4, dtype=np.int32)), TPU_V3)
     with pytest.raises(ValueError, match="`loop_order` is 3; 0 to 2 are allowed"):
         Simulator().cost(kernels, rows._replace(loop_order=np.array([3], dtype=np.uint8)), TPU_V3)
+    resident = rows._replace(resident=np.array([3], dtype=np.uint8))
+    with pytest.raises(ValueError, match="`resident` is 3, but the datapath has no global buffer"):
+        Simulator().cost(kernels, resident, TPU_V3._replace(global_buffer_bytes=0))
+    with pytest.raises(ValueError, match="`resident` is 8; 0 to 7 are allowed"):
+        Simulator().cost(kernels, rows._replace(resident=np.array([8], dtype=np.uint8)), TPU_V3)
     with pytest.raises(ValueError, match="does not lie within the loops"):
         Simulator().cost(kernels, schedules_for_tiles(np.array([0]), np.array([[5, 1, 1, 1, 1, 1, 1, 1]])), TPU_V3)
 

@@ -12,14 +12,17 @@ def assert_equal_to_walk(rows, most_steps, datapath, seed):
     generator = np.random.default_rng(seed)
     kernels = random_kernels(generator, rows)
     schedules = random_rows(generator, kernels, most_steps)
+    resident = generator.integers(0, 8, rows) * generator.integers(0, 2, rows)
+    schedules = schedules._replace(resident=resident.astype(np.uint8))
     costs = Simulator().cost(kernels, schedules, datapath)
     walker = Walker(kernels, datapath)
     assert not costs.reason.any()
     for row in range(rows):
         seconds, moved = walker.walk(
-            row, schedules.tile[row], int(schedules.dataflow[row]), int(schedules.loop_order[row])
-        )
-        context = (kernels.loops[row], schedules.tile[row], schedules.loop_order[row])
+            row, schedules.tile[row], int(schedules.dataflow[row]), int(schedules.loop_order[row]),
+            int(schedules.resident[row]),
+        )  # fmt: skip
+        context = (kernels.loops[row], schedules.tile[row], schedules.loop_order[row], schedules.resident[row])
         assert costs.value[row] == pytest.approx(seconds, rel=1e-12), context
         assert costs.dram_bytes[row] == pytest.approx(moved, rel=1e-12), context
 
