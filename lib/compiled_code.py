@@ -10,7 +10,7 @@ import shutil
 from pathlib import Path
 
 LIBRARY = Path(__file__).parent
-COMPILED_PACKAGES = ("program", "schedule", "hardware", "cost", "dataset", "evaluation", "gnn", "search")
+COMPILED_PACKAGES = ("program", "schedule", "hardware", "cost", "dataset", "evaluation", "gnn", "search", "residency")
 KEPT_STATES = 4
 """Folders of older states that are kept, e.g. for a branch that one comes back to."""
 

@@ -1,0 +1,1 @@
+"""Residency: which tensors stay in the global buffer between kernels."""

@@ -1,0 +1,83 @@
+"""The residency problem of a chain of kernels, as plain arrays."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+INPUT_STAYS, WEIGHT_STAYS, OUTPUT_STAYS = 1, 2, 4
+"""Bits of a placement, as in :attr:`lib.schedule.schedules.Schedules.resident`. The input is the tensor that comes from
+the kernel just before; it stays where that kernel's output does."""
+PLACEMENTS = 8
+
+TIE_BREAK = 1e-3
+"""What a second of DRAM time that no kernel waits for counts in the objective. Without it a kernel that computes longer
+than it transfers would have no reason to keep anything, though what it moves costs energy and bandwidth."""
+
+
+class ResidencyProblem(NamedTuple):
+    """n kernels in the order in which they run, on one core.
+
+    :func:`lib.residency.program_residency.residency_problem` makes it of a program under one of the published rules;
+    the arrays may come from anywhere.
+    """
+
+    seconds: np.ndarray
+    """float64[n, 8] time of each kernel by placement bits."""
+    dram_s: np.ndarray
+    """float64[n, 8] DRAM time of what each kernel still moves, by placement bits; breaks ties only."""
+    need_bytes: np.ndarray
+    """int64[n, 8] what the kernel's own tiles and resident activations take of the buffer while it runs, by placement
+    bits; resident weights of all kernels come on top."""
+    weight_bytes: np.ndarray
+    """int64[n] what the kernel's weights take of the buffer at all times where they are resident; 0: it has none."""
+    may_stay: np.ndarray
+    """bool[n] the output of the kernel before may stay for this one; the first entry is False."""
+    capacity_bytes: int
+    """Of the global buffer."""
+
+    def objective(self) -> np.ndarray:
+        """float64[n, 8] what the solvers minimise the sum of: seconds, and TIE_BREAK of the DRAM time."""
+        return self.seconds + TIE_BREAK * self.dram_s
+
+
+def check_problem(problem: ResidencyProblem) -> None:
+    """Raise ValueError for arrays that do not belong together, or a kernel that does not fit with nothing resident."""
+    n = len(problem.seconds)
+    shapes = {
+        "seconds": (n, PLACEMENTS), "dram_s": (n, PLACEMENTS), "need_bytes": (n, PLACEMENTS), "weight_bytes": (n,),
+        "may_stay": (n,),
+    }  # fmt: skip
+    for name, shape in shapes.items():
+        if getattr(problem, name).shape != shape:
+            raise ValueError(f"residency: `{name}` has the shape {getattr(problem, name).shape}, expected {shape}")
+    if not (np.isfinite(problem.seconds).all() and np.isfinite(problem.dram_s).all()):
+        raise ValueError("residency: a time is not finite; kernels of which no tile fits have no placement")
+    if n and problem.may_stay[0]:
+        raise ValueError("residency: no kernel comes before the first, so `may_stay` must begin with False")
+    if (problem.need_bytes < 0).any() or (problem.weight_bytes < 0).any():
+        raise ValueError("residency: a size is negative")
+    large = np.flatnonzero(problem.need_bytes[:, 0] > problem.capacity_bytes)
+    if len(large):
+        raise ValueError(
+            f"residency: {len(large)} of {n} kernels do not fit with nothing resident; the first is kernel {large[0]}, "
+            f"whose tiles take {problem.need_bytes[large[0], 0]} of {problem.capacity_bytes} bytes"
+        )
+
+
+def buffer_use(problem: ResidencyProblem, placement: np.ndarray) -> np.ndarray:
+    """int64[n]: bytes of the buffer in use while each kernel runs under uint8[n] `placement`."""
+    pinned = int(problem.weight_bytes[(placement & WEIGHT_STAYS) > 0].sum())
+    return problem.need_bytes[np.arange(len(placement)), placement] + pinned
+
+
+def is_allowed(problem: ResidencyProblem, placement: np.ndarray) -> bool:
+    """Whether uint8[n] `placement` keeps to the capacity and every input stays just where the output before it does."""
+    incoming = (placement & INPUT_STAYS) > 0
+    outgoing = (placement & OUTPUT_STAYS) > 0
+    joined = not len(placement) or ((incoming[1:] == outgoing[:-1]).all() and not outgoing[-1] and not incoming[0])
+    return bool(
+        joined
+        and not (incoming & ~problem.may_stay).any()
+        and not (((placement & WEIGHT_STAYS) > 0) & (problem.weight_bytes == 0)).any()
+        and (buffer_use(problem, placement) <= problem.capacity_bytes).all()
+    )
