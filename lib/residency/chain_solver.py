@@ -50,7 +50,7 @@ def _chain_minimum(objective, weight_bytes, may_stay, price, best, choice, place
 
 
 @njit(cache=True)
-def _pinned_bytes(placement, weight_bytes) -> int:
+def _pinned_bytes(placement, weight_bytes) -> np.int64:
     total = np.int64(0)
     for i in range(len(placement)):
         if placement[i] & 2:

@@ -17,14 +17,15 @@ than it transfers would have no reason to keep anything, though what it moves co
 class ResidencyProblem(NamedTuple):
     """n kernels in the order in which they run, on one core.
 
-    :func:`lib.residency.program_residency.residency_problem` makes it of a program under one of the published rules;
-    the arrays may come from anywhere.
+    :func:`lib.residency.program_residency.residency_problem` makes it of a program that the simulator prices,
+    :func:`printed_problem` of the quantities of FAST's integer programme; the arrays may come from anywhere.
     """
 
     seconds: np.ndarray
     """float64[n, 8] time of each kernel by placement bits."""
-    dram_s: np.ndarray
-    """float64[n, 8] DRAM time of what each kernel still moves, by placement bits; breaks ties only."""
+    dram_bytes: np.ndarray
+    """float64[n, 8] what each kernel still moves to and from DRAM, by placement bits; breaks ties only."""
+    dram_bytes_per_s: float
     need_bytes: np.ndarray
     """int64[n, 8] what the kernel's own tiles and resident activations take of the buffer while it runs, by placement
     bits; resident weights of all kernels come on top."""
@@ -37,21 +38,50 @@ class ResidencyProblem(NamedTuple):
 
     def objective(self) -> np.ndarray:
         """float64[n, 8] what the solvers minimise the sum of: seconds, and TIE_BREAK of the DRAM time."""
-        return self.seconds + TIE_BREAK * self.dram_s
+        return self.seconds + (TIE_BREAK / self.dram_bytes_per_s) * self.dram_bytes
+
+
+def printed_problem(
+    fastest_s: np.ndarray, slowest_s: np.ndarray, transfer_s: np.ndarray, tensor_bytes: np.ndarray,
+    tile_bytes: np.ndarray, may_stay: np.ndarray, capacity_bytes: int, dram_bytes_per_s: float,
+) -> ResidencyProblem:  # fmt: skip
+    """FAST's integer programme (ASPLOS 2022, figure 8) as printed, in a chain.
+
+    `fastest_s`, `slowest_s`: float64[n] its T_min and T_max, everything in the global buffer and nothing; `transfer_s`:
+    float64[n, 3] its t, DRAM time of input, weights and output; `tensor_bytes`: int64[n, 3] their sizes, the input's
+    being the output's of the kernel before where that may stay; `tile_bytes`: int64[n] its B. A kernel takes
+    max(T_min, T_max - sum of t that stays). Whole tensors are held beside the tiles (its d = W, conservative).
+    """
+    keeps = kept_roles()
+    held = tensor_bytes * np.array([1, 0, 1])
+    return ResidencyProblem(
+        seconds=np.maximum(fastest_s[:, None], slowest_s[:, None] - transfer_s @ keeps.T),
+        dram_bytes=(tensor_bytes @ (1 - keeps.T)).astype(np.float64),
+        dram_bytes_per_s=dram_bytes_per_s,
+        need_bytes=tile_bytes[:, None] + held @ keeps.T,
+        weight_bytes=np.ascontiguousarray(tensor_bytes[:, 1]),
+        may_stay=may_stay,
+        capacity_bytes=capacity_bytes,
+    )
+
+
+def kept_roles() -> np.ndarray:
+    """int64[8, 3]: whether each placement keeps the input, the weights, the output."""
+    return np.arange(PLACEMENTS)[:, None] >> np.arange(3) & 1
 
 
 def check_problem(problem: ResidencyProblem) -> None:
     """Raise ValueError for arrays that do not belong together, or a kernel that does not fit with nothing resident."""
     n = len(problem.seconds)
     shapes = {
-        "seconds": (n, PLACEMENTS), "dram_s": (n, PLACEMENTS), "need_bytes": (n, PLACEMENTS), "weight_bytes": (n,),
+        "seconds": (n, PLACEMENTS), "dram_bytes": (n, PLACEMENTS), "need_bytes": (n, PLACEMENTS), "weight_bytes": (n,),
         "may_stay": (n,),
     }  # fmt: skip
     for name, shape in shapes.items():
         if getattr(problem, name).shape != shape:
             raise ValueError(f"residency: `{name}` has the shape {getattr(problem, name).shape}, expected {shape}")
-    if not (np.isfinite(problem.seconds).all() and np.isfinite(problem.dram_s).all()):
-        raise ValueError("residency: a time is not finite; kernels of which no tile fits have no placement")
+    if not (np.isfinite(problem.seconds).all() and np.isfinite(problem.dram_bytes).all()):
+        raise ValueError("residency: a time or size is not finite; kernels of which no tile fits have no placement")
     if n and problem.may_stay[0]:
         raise ValueError("residency: no kernel comes before the first, so `may_stay` must begin with False")
     if (problem.need_bytes < 0).any() or (problem.weight_bytes < 0).any():

@@ -28,6 +28,8 @@ class Residency(NamedTuple):
     """float64[n] time of each kernel."""
     seconds: float
     """Of all kernels."""
+    dram_bytes: np.ndarray
+    """float64[n] what each kernel still moves to and from DRAM."""
     objective_s: float
     """`seconds` and 1/1000 of the DRAM time of what still moves: what is minimised."""
     bound_s: float
@@ -63,4 +65,5 @@ def solve_residency(
             placement, solver = exact, "highs"
             value = float(objective[rows, exact].sum())
     kernel_s = problem.seconds[rows, placement]
-    return Residency(placement, kernel_s, float(kernel_s.sum()), value, min(bound, value), solver)
+    dram_bytes = problem.dram_bytes[rows, placement]
+    return Residency(placement, kernel_s, float(kernel_s.sum()), dram_bytes, value, min(bound, value), solver)

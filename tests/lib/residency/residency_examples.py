@@ -4,7 +4,7 @@ from itertools import product
 
 import numpy as np
 
-from lib.residency.problem import ResidencyProblem, is_allowed
+from lib.residency.problem import ResidencyProblem, is_allowed, kept_roles, printed_problem
 
 
 def random_problem(generator: np.random.Generator, kernels: int, largest: int = 40) -> ResidencyProblem:
@@ -12,23 +12,20 @@ def random_problem(generator: np.random.Generator, kernels: int, largest: int = 
 
     A tensor takes the same bytes on both sides; sizes are small whole numbers, so that capacities bind exactly.
     """
-    bits = np.arange(8)
-    keeps = np.stack([bits & 1, bits >> 1 & 1, bits >> 2], axis=1)
     edge = generator.integers(1, largest, kernels + 1)
     weight_bytes = generator.integers(0, largest, kernels) * (generator.random(kernels) < 0.8)
     sizes = np.stack([edge[:-1], weight_bytes, edge[1:]], axis=1)
     tiles = generator.integers(0, 1 + largest // 4, kernels)
-    transfer = sizes * generator.uniform(0.5, 1.5, (kernels, 1))
-    slowest = transfer.sum(axis=1) * generator.uniform(1.0, 1.5, kernels)
-    fastest = slowest * generator.random(kernels)
-    moved = transfer @ (1 - keeps.T)
-    seconds = np.maximum(fastest[:, None], slowest[:, None] - transfer @ keeps.T)
-    credit = np.minimum(tiles // 2, weight_bytes)  # weights that stay need no tile of their own
-    need = tiles[:, None] + sizes[:, [0]] * keeps[:, 0] + sizes[:, [2]] * keeps[:, 2] - credit[:, None] * keeps[:, 1]
+    transfer_s = sizes * generator.uniform(0.5, 1.5, (kernels, 1))
+    slowest_s = transfer_s.sum(axis=1) * generator.uniform(1.0, 1.5, kernels)
     may_stay = generator.random(kernels) < 0.8
     may_stay[0] = False
     capacity = int(tiles.max() + generator.integers(0, int(sizes.sum() // 2) + 1))
-    return ResidencyProblem(seconds, moved, need.astype(np.int64), weight_bytes, may_stay, capacity)
+    problem = printed_problem(
+        slowest_s * generator.random(kernels), slowest_s, transfer_s, sizes, tiles, may_stay, capacity, 1.0
+    )
+    credit = np.minimum(tiles // 2, weight_bytes)  # weights that stay need no tile of their own
+    return problem._replace(need_bytes=problem.need_bytes - credit[:, None] * kept_roles()[:, 1])
 
 
 def best_by_enumeration(problem: ResidencyProblem) -> tuple[float, np.ndarray]:

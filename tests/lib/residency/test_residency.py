@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from lib.residency.chain_solver import solve_chain
 from lib.residency.exact_solver import solve_exactly
-from lib.residency.problem import ResidencyProblem, buffer_use, is_allowed
+from lib.residency.problem import ResidencyProblem, buffer_use, is_allowed, printed_problem
 from lib.residency.residency import solve_residency
 from tests.lib.residency.residency_examples import best_by_enumeration, random_problem
 
@@ -26,11 +26,11 @@ def chain(problem):
 def two_kernels(capacity: int) -> ResidencyProblem:
     """A tensor of 4 bytes between two kernels, weights of 3 and 2; each byte kept saves a second on either side."""
     sizes = np.array([[0, 3, 4], [4, 2, 0]])
-    bits = np.arange(8)
-    keeps = np.stack([bits & 1, bits >> 1 & 1, bits >> 2], axis=1)
-    moved = (sizes @ (1 - keeps.T)).astype(float)
-    need = sizes[:, [0]] * keeps[:, 0] + sizes[:, [2]] * keeps[:, 2]
-    return ResidencyProblem(moved + 1.0, moved, need, sizes[:, 1], np.array([False, True]), capacity)
+    moved = sizes.sum(axis=1).astype(float)
+    return printed_problem(
+        np.ones(2), moved + 1, sizes.astype(float), sizes, np.zeros(2, dtype=np.int64), np.array([False, True]),
+        capacity, 1.0,
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -67,7 +67,7 @@ def test_times_of_any_shape(seed):
     """Tables of a simulator need not add up as FAST's do."""
     generator = np.random.default_rng(seed)
     problem = random_problem(generator, 4)
-    problem = problem._replace(seconds=generator.random((4, 8)), dram_s=generator.random((4, 8)))
+    problem = problem._replace(seconds=generator.random((4, 8)), dram_bytes=generator.random((4, 8)))
     best, _ = best_by_enumeration(problem)
     found = solve_residency(problem, accepted_gap=0.0)
     assert is_allowed(problem, found.placement)
@@ -126,7 +126,7 @@ def test_what_contradicts_itself_is_refused():
 
 def test_no_kernels_take_no_time():
     nothing = ResidencyProblem(
-        np.empty((0, 8)), np.empty((0, 8)), np.empty((0, 8), dtype=np.int64), np.empty(0, dtype=np.int64),
+        np.empty((0, 8)), np.empty((0, 8)), 1.0, np.empty((0, 8), dtype=np.int64), np.empty(0, dtype=np.int64),
         np.empty(0, dtype=bool), 0,
     )  # fmt: skip
     assert solve_residency(nothing).seconds == 0

@@ -1,0 +1,199 @@
+"""The residency problem of a program's kernels under the published placement rules, priced by the simulator."""
+
+from typing import Literal, NamedTuple, get_args
+
+import numpy as np
+from numba import njit
+
+from lib.cost.cost_model import CostModel
+from lib.hardware.datapath import Datapath
+from lib.program.extraction import ProgramKernels
+from lib.program.kernels import INPUT, OUTPUT, WEIGHT, Kernels
+from lib.program.program import Program
+from lib.residency.problem import PLACEMENTS, ResidencyProblem
+from lib.schedule.candidates import compiled_view
+from lib.schedule.loops import LOOP_ORDERS, has_canonical_loops
+from lib.schedule.node_table import LOOPS_WALKED, node_elements_and_padded, operand_table, set_extents
+from lib.schedule.schedules import Schedules
+
+Variant = Literal["paper-printed", "paper"]
+"""`paper-printed`: FAST's integer programme word by word. A kernel has one input, the tensor from the kernel just
+before or else its largest one; other inputs cost nothing. An output that stays is not written, whoever else reads it.
+Only to reproduce the paper. `paper`: the same places for tensors, but all bytes are priced: other inputs are loaded,
+and a write is saved only if the next kernel is the only reader and the tensor does not leave the program."""
+
+
+class PlacementCosts(NamedTuple):
+    """k kernels, each under one schedule row, by the operand roles that stay (bits 1 input, 2 weights, 4 output)."""
+
+    seconds: np.ndarray
+    """float64[k, 8]"""
+    dram_bytes: np.ndarray
+    """float64[k, 8, 3] by role."""
+
+
+def placement_costs(kernels: Kernels, schedules: Schedules, datapath: Datapath, model: CostModel) -> PlacementCosts:
+    """Price row k of `schedules`, which belongs to kernel k, under every placement.
+
+    Whether a placement fits is asked elsewhere: kernels are priced as if the global buffer had room for all operands,
+    which costs and saves no time by itself. Without a global buffer every placement costs what none does. Raises
+    ValueError where rows and kernels do not match, or a row has no cost.
+    """
+    if not np.array_equal(schedules.kernel, np.arange(kernels.number)):
+        raise ValueError(f"residency: {len(schedules.kernel)} schedule rows; one a kernel is needed, in their order")
+    placements = PLACEMENTS if datapath.global_buffer_bytes > 0 else 1
+    if placements > 1:
+        everything = int((kernels.operand_elements * np.maximum(kernels.operand_element_bytes, 4)).sum())
+        datapath = datapath._replace(global_buffer_bytes=2 * (datapath.global_buffer_bytes + everything))
+    rows = Schedules(*(np.repeat(field, placements, axis=0) for field in schedules))
+    rows = rows._replace(resident=np.tile(np.arange(placements, dtype=np.uint8), kernels.number))
+    costs = model.cost(kernels, rows, datapath)
+    failed = np.flatnonzero(np.isnan(costs.value))
+    if len(failed):
+        raise ValueError(f"residency: the schedule of kernel {failed[0] // placements} has no cost on this datapath")
+    shape = (kernels.number, placements)
+    return PlacementCosts(
+        np.broadcast_to(costs.value.reshape(shape), (kernels.number, PLACEMENTS)).copy(),
+        np.broadcast_to(costs.dram_bytes.reshape(*shape, 3), (kernels.number, PLACEMENTS, 3)).copy(),
+    )
+
+
+def leaving(found: ProgramKernels, program: Program) -> np.ndarray:
+    """bool[m]: whether an occurrence's output leaves the program, so that it must be written."""
+    return np.isin(found.occurrence_root, np.array(program.outputs))
+
+
+def residency_problem(
+    found: ProgramKernels, leaves: np.ndarray, schedules: Schedules, datapath: Datapath, model: CostModel,
+    variant: Variant, *, count_tiles: bool = True,
+) -> ResidencyProblem:  # fmt: skip
+    """The problem of a program's occurrences in their order.
+
+    `leaves`: :func:`leaving`; `schedules`: one row a kernel, in order. A tensor that stays lies in the buffer once and
+    whole, as in DRAM (as float32 partial sums where those would leave the chip otherwise), and needs no tile; tiles of
+    the others lie there twice, padded to registers. With `count_tiles` False they take no room: an upper bound of what
+    residency can do. Where inputs stay in part, their cost is divided by their bytes; as stalls grow convexly with what
+    is loaded, that is no less than the kernel's time. Raises ValueError for an unknown variant and as
+    :func:`placement_costs`.
+    """
+    if variant not in get_args(Variant):
+        raise ValueError(f"residency: no variant '{variant}'; there are {', '.join(get_args(Variant))}")
+    kernels = found.kernels
+    costs = placement_costs(kernels, schedules, datapath, model)
+    operands = operand_table(kernels, datapath.register_sublanes, datapath.register_lanes)
+    tile_bytes = np.zeros(len(kernels.operand_role))
+    if count_tiles and datapath.global_buffer_bytes > 0:
+        _tile_bytes(operands, schedules.tile, tile_bytes)
+    sums = _partial_sums(
+        operands, kernels.loops, has_canonical_loops(kernels), schedules.tile, schedules.loop_order, LOOP_ORDERS
+    )
+    edges = found.occurrence_edge
+    edges = edges[np.argsort(edges[:, 1], kind="stable")]
+    seconds, dram_bytes, need, weight_bytes, may_stay = _chain(
+        compiled_view(kernels), found.occurrence_kernel, edges, leaves, costs.seconds, costs.dram_bytes, tile_bytes,
+        sums, variant == "paper-printed",
+    )  # fmt: skip
+    return ResidencyProblem(
+        seconds, dram_bytes, datapath.dram_bytes_per_s, need, weight_bytes, may_stay, datapath.global_buffer_bytes
+    )
+
+
+@njit(cache=True, error_model="numpy")
+def _tile_bytes(operands, tile, tile_bytes) -> None:
+    """Fill float64[o] with the bytes of the two tiles of every operand."""
+    extents = np.ones(9, dtype=np.int64)
+    for k in range(len(tile)):
+        set_extents(extents, tile[k])
+        for row in range(operands.offset[k], operands.offset[k + 1]):
+            padded = node_elements_and_padded(operands.node, operands.dimension, row, extents)[1]
+            tile_bytes[row] = 2.0 * padded * operands.weight[row]
+
+
+@njit(cache=True)
+def _partial_sums(operands, loops, canonical, tile, order, orders):
+    """bool[k]: a contracted loop that is cut lies outside of an output loop that is cut."""
+    sums = np.zeros(len(loops), dtype=np.bool_)
+    for k in range(len(loops)):
+        walked = operands.node[operands.offset[k + 1] - 1, LOOPS_WALKED]
+        reducing = False
+        for level in range(8):
+            slot = orders[order[k], level] if canonical[k] else level
+            if tile[k, slot] >= loops[k, slot]:
+                continue
+            if walked >> slot & 1:
+                sums[k] |= reducing
+            else:
+                reducing = True
+    return sums
+
+
+@njit(cache=True, error_model="numpy")
+def _chain(kernels, occurrence_kernel, edges, leaves, kernel_s, kernel_bytes, tile_bytes, sums, printed):
+    m = len(occurrence_kernel)
+    seconds, dram_bytes = np.empty((m, 8)), np.empty((m, 8))
+    need = np.empty((m, 8), dtype=np.int64)
+    weight_bytes = np.zeros(m, dtype=np.int64)
+    may_stay = np.zeros(m, dtype=np.bool_)
+    elsewhere = leaves.copy()  # somebody but the next occurrence reads the output
+    for edge in range(len(edges)):
+        if edges[edge, 1] != edges[edge, 0] + 1:
+            elsewhere[edges[edge, 0]] = True
+        else:
+            may_stay[edges[edge, 1]] = True
+    before = np.zeros(len(kernels.operand_role), dtype=np.bool_)  # operands from the occurrence before
+    first_edge = 0
+    before_bytes = 0.0
+    for occurrence in range(m):
+        k = occurrence_kernel[occurrence]
+        first, output = kernels.operand_offset[k], kernels.operand_offset[k + 1] - 1
+        for row in range(first, output):
+            before[row] = False
+        while first_edge < len(edges) and edges[first_edge, 1] == occurrence:
+            if edges[first_edge, 0] == occurrence - 1:
+                before[first + edges[first_edge, 2]] = True
+            first_edge += 1
+        main, all_inputs, largest = 0.0, 0.0, 0.0
+        tiles_before, tiles_weight, tiles = 0.0, 0.0, 0.0
+        for row in range(first, output):
+            size = float(kernels.operand_elements[row]) * kernels.operand_element_bytes[row]
+            tiles += tile_bytes[row]
+            if kernels.operand_role[row] == WEIGHT:
+                weight_bytes[occurrence] += np.int64(size)
+                tiles_weight += tile_bytes[row]
+            elif kernels.operand_role[row] == INPUT:
+                all_inputs += size
+                if size > largest:
+                    largest = size
+                if before[row]:
+                    main += size
+                    tiles_before += tile_bytes[row]
+        if not may_stay[occurrence]:
+            main = largest
+        share = main / all_inputs if all_inputs > 0 else 1.0
+        tiles += tile_bytes[output]
+        element_bytes = float(kernels.operand_element_bytes[output])
+        output_bytes = kernels.operand_elements[output] * element_bytes
+        held_bytes = output_bytes
+        if sums[k] and element_bytes < 4:
+            held_bytes *= 4.0 / element_bytes
+        # Of the inputs' cost, where the main one is loaded and where it stays; the printed programme pays for no other.
+        saved_share = (1.0 - share, 1.0) if printed else (0.0, share)
+        written_anyway = elsewhere[occurrence] and not printed
+        for bits in range(8):
+            priced = bits & 3 if written_anyway else bits
+            without, kept = priced & 6, priced | 1
+            saved = saved_share[bits & 1]
+            seconds[occurrence, bits] = kernel_s[k, without] + saved * (kernel_s[k, kept] - kernel_s[k, without])
+            moved = kernel_bytes[k, without, INPUT] * (1.0 - saved)
+            moved += kernel_bytes[k, priced, WEIGHT] + kernel_bytes[k, priced, OUTPUT]
+            dram_bytes[occurrence, bits] = moved
+            own = tiles
+            if bits & 1:
+                own += before_bytes - tiles_before
+            if bits & 2:
+                own -= tiles_weight
+            if bits & 4:
+                own += held_bytes - tile_bytes[output]
+            need[occurrence, bits] = np.int64(np.ceil(own))
+        before_bytes = output_bytes
+    return seconds, dram_bytes, need, weight_bytes, may_stay
