@@ -12,7 +12,7 @@ from lib.cost.cost_model import Costs, Reason
 from lib.cost.matrix_unit import usable_array
 from lib.cost.pipeline import BYTES, PART_NAMES, make_workspace, price_row
 from lib.cost.simulator_constants import SimulatorConstants
-from lib.cost.tile_step import borrowed_model, step_model
+from lib.cost.tile_step import step_model
 from lib.hardware.datapath import Datapath, on_chip_bytes
 from lib.program.kernels import Kernels
 from lib.schedule.loops import LOOP_ORDERS
@@ -85,24 +85,17 @@ def _check(kernels: Kernels, schedules: Schedules, datapath: Datapath) -> None:
 @njit(cache=True, error_model="numpy")
 def _price(model, kernel, tile, dataflow, loop_order, resident, datapath, owned, value, reason, parts) -> None:
     """`owned`: the workspace, which the caller keeps alive."""
-    view = borrowed_model(model)
-    all_parts = borrowed(parts)
-    workspace = (
-        borrowed(owned[0]), borrowed(owned[1]), borrowed(owned[2]), borrowed(owned[3]), borrowed(owned[4]),
-        borrowed(owned[5]), borrowed(owned[6]), borrowed(owned[7]),
-    )  # fmt: skip
-    extents = borrowed(owned[8])
+    view, workspace, all_parts = borrowed((model, owned, parts))
     limits = tile_limits(datapath)
     array = usable_array(datapath)
     no_buffer = on_chip_bytes(datapath)[0] <= 0
     for row in range(len(kernel)):
-        k = kernel[row]
-        set_extents(extents, tile[row])
+        set_extents(workspace.tile, tile[row])
         if no_buffer:
             reason[row] = Reason.NO_BUFFER
         else:
             value[row] = price_row(
-                view, k, extents, dataflow[row], loop_order[row], np.int64(resident[row]), array, limits, datapath,
+                view, kernel[row], dataflow[row], loop_order[row], np.int64(resident[row]), array, limits, datapath,
                 workspace, all_parts[row],
             )  # fmt: skip
             if value[row] < np.inf:

@@ -5,10 +5,10 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from lib.cost.borrowed import borrowed
 from lib.cost.dma import operand_transfer, whole_extents
 from lib.cost.matrix_unit import accumulates_on_pe, matrix_work
 from lib.cost.simulator_constants import SimulatorConstants
+from lib.cost.tile_nest import EDGE_BIT, MOST_MASKS, SLOT
 from lib.cost.vector_plan import ARITHMETIC, BUFFERED, LOAD, STORE, VectorPlan, vector_plan
 from lib.cost.vector_unit import vector_cycles, vector_pipes
 from lib.hardware.datapath import Datapath, processing_elements, vector_lanes_of_core
@@ -66,57 +66,36 @@ def step_model(kernels: Kernels, datapath: Datapath, constants: SimulatorConstan
     )
 
 
+class StepCosts(NamedTuple):
+    """What the tile steps of one row cost, by edge mask (see :mod:`lib.cost.tile_nest`)."""
+
+    tile: np.ndarray
+    """int64[256, 9] extents of the step; the last is 1."""
+    compute: np.ndarray
+    """float64[256, 2, 4] of a step that does not complete the output tile, and of one that does: see
+    :func:`compute_step`."""
+    load: np.ndarray
+    """float64[9, 256, 3] seconds without latency, bytes of inputs and of weights of the operands that a step loads
+    when the loop at that level of the nest has advanced. The very first load has the place after the last level's."""
+    output: np.ndarray
+    """float64[256, 2, 2] seconds without latency and bytes to move the output tile, as float32 partial sums and
+    complete."""
+    pipes: np.ndarray
+    """float64[2, 5] room for one step's vector work."""
+    transfer: np.ndarray
+    """float64[256, 2] room for one operand's seconds and bytes."""
+
+
 @njit(cache=True)
-def borrowed_model(model) -> StepModel:
-    """The same model through views that do not own its arrays, see :func:`lib.cost.borrowed.borrowed`."""
-    operands, vector = model.operands, model.vector
-    return StepModel(
-        borrowed(model.loops), borrowed(model.base_dilation), borrowed(model.matrix), borrowed(model.dot),
-        borrowed(model.nested),
-        NodeTable(
-            borrowed(operands.offset), borrowed(operands.node), borrowed(operands.weight), borrowed(operands.dimension)
-        ),
-        borrowed(model.whole),
-        VectorPlan(
-            borrowed(vector.offset), borrowed(vector.dimensions), borrowed(vector.weight), borrowed(vector.dimension)
-        ),
-        model.constants,
+def room_for_step_costs() -> StepCosts:
+    """Arrays that one row after another fills anew."""
+    return StepCosts(
+        np.ones((MOST_MASKS, 9), dtype=np.int64), np.empty((MOST_MASKS, 2, 4)), np.empty((9, MOST_MASKS, 3)),
+        np.empty((MOST_MASKS, 2, 2)), np.empty((2, 5)), np.empty((MOST_MASKS, 2)),
     )  # fmt: skip
 
 
-@njit(cache=True, error_model="numpy")
-def compute_step(model, k, tile, complete, dataflow, array, datapath, pipes, out) -> None:
-    """Fill float64[4] `out` with seconds (compute, matrix, vector, buffered) of one step on a tile (int64[9]).
-
-    Matrix and vector unit run side by side; control of the step comes on top. `complete`: the step completes the
-    output tile. Buffered: load and store slots of values that went to the buffer in between.
-    """
-    pipes[:] = 0.0
-    vector = model.vector
-    vector_pipes(vector.offset, vector.dimensions, vector.weight, vector.dimension, k, tile, complete, pipes)
-    matrix_s = 0.0
-    if model.matrix[k]:
-        work = matrix_work(
-            tile, model.loops[k, IN_C], model.base_dilation[k], model.dot[k], dataflow, array, datapath,
-            model.constants, True,
-        )  # fmt: skip
-        pes = processing_elements(datapath)
-        matrix_s = work.cycles / datapath.clock_hz
-        pipes[LOAD] += pes * work.elements_read * datapath.element_bytes / 4
-        pipes[ARITHMETIC] += pes * work.elements_accumulated
-        if not accumulates_on_pe(array, model.constants):
-            words = pes * work.elements_accumulated * (model.constants.accumulator_bytes / 4)
-            pipes[LOAD] += words
-            pipes[STORE] += words
-            pipes[BUFFERED] += 2 * words
-    vector_s = vector_cycles(pipes, datapath, model.constants) / datapath.clock_hz
-    out[0] = max(matrix_s, vector_s) + model.constants.step_cycles / datapath.clock_hz
-    out[1] = matrix_s
-    out[2] = vector_s
-    out[3] = pipes[BUFFERED] / (vector_lanes_of_core(datapath) * datapath.clock_hz)
-
-
-@njit(cache=True, error_model="numpy")
+@njit(cache=True, error_model="numpy", inline="always")
 def fits_beside_residents(model, k, tile, resident, partial_sums, limits) -> bool:
     """Whether one set of tiles (int64[9]) lies within `limits` (:class:`lib.schedule.node_table.TileLimits`) beside the
     whole operands that stay in the global buffer.
@@ -144,37 +123,79 @@ def fits_beside_residents(model, k, tile, resident, partial_sums, limits) -> boo
     return within(inputs, weights, output, limits) and inputs + weights + output + stay / 2 <= limits.whole
 
 
-@njit(cache=True, error_model="numpy")
-def load_step(model, k, changing, resident, tile, datapath, out) -> None:
-    """Fill float64[3] `out` with the seconds to load the operands that extend along a loop in the bit set `changing`
-    (negative: all of them) and whose role is not among the bits `resident`, and the bytes of inputs and weights. All
-    are issued together and share one latency."""
-    operands = model.operands
-    out[:] = 0.0
+@njit(cache=True, error_model="numpy", inline="always")
+def compute_step(model, k, tile, dataflow, array, datapath, pipes, out) -> None:
+    """Fill float64[2, 4] `out` with seconds (compute, matrix, vector, buffered) of one step on a tile (int64[9]): where
+    the step does not complete the output tile, and where it does.
+
+    Matrix and vector unit run side by side; control of the step comes on top. Buffered: load and store slots of values
+    that went to the buffer in between. `pipes`: float64[2, 5], room.
+    """
+    vector = model.vector
+    vector_pipes(vector.offset, vector.dimensions, vector.weight, vector.dimension, k, tile, pipes)
+    matrix_s = 0.0
+    if model.matrix[k]:
+        work = matrix_work(
+            tile, model.loops[k, IN_C], model.base_dilation[k], model.dot[k], dataflow, array, datapath,
+            model.constants, True,
+        )  # fmt: skip
+        pes = processing_elements(datapath)
+        matrix_s = work.cycles / datapath.clock_hz
+        words = 0.0
+        if not accumulates_on_pe(array, model.constants):
+            words = pes * work.elements_accumulated * (model.constants.accumulator_bytes / 4)
+        for complete in range(2):
+            pipes[complete, LOAD] += pes * work.elements_read * datapath.element_bytes / 4 + words
+            pipes[complete, STORE] += words
+            pipes[complete, BUFFERED] += 2 * words
+            pipes[complete, ARITHMETIC] += pes * work.elements_accumulated
+    for complete in range(2):
+        vector_s = vector_cycles(pipes[complete], datapath, model.constants) / datapath.clock_hz
+        out[complete, 0] = max(matrix_s, vector_s) + model.constants.step_cycles / datapath.clock_hz
+        out[complete, 1] = matrix_s
+        out[complete, 2] = vector_s
+        out[complete, 3] = pipes[complete, BUFFERED] / (vector_lanes_of_core(datapath) * datapath.clock_hz)
+
+
+@njit(cache=True, error_model="numpy", inline="always")
+def set_load_costs(model, k, nest, depth, edge_bits, resident, datapath, costs) -> None:
+    """Fill `costs.load` from `costs.tile`. Operands whose role is among the bits `resident` never move."""
+    operands, load, transfer = model.operands, costs.load, costs.transfer
+    for level in range(depth + 1):
+        load[level, : 1 << edge_bits] = 0.0
     for row in range(operands.offset[k], operands.offset[k + 1] - 1):
-        if resident >> operands.node[row, ROLE] & 1:
+        role = operands.node[row, ROLE]
+        if resident >> role & 1:
             continue
-        if changing < 0 or operands.node[row, LOOPS_WALKED] & changing:
-            seconds, moved = operand_transfer(model, row, tile, operands.weight[row], datapath)
-            out[0] += seconds
-            out[1 + operands.node[row, ROLE]] += moved
-    if out[0] > 0:
-        out[0] += model.constants.dma_latency_s
+        # The operand changes with every loop down to the innermost one that it extends along. In a step after that
+        # loop has advanced, loops further inside are at their first tile, which is no edge.
+        own_mask = outer_mask = masks = changing = 0
+        for level in range(depth):
+            outer_mask |= nest[level, EDGE_BIT]
+            if operands.node[row, LOOPS_WALKED] >> nest[level, SLOT] & 1:
+                own_mask |= nest[level, EDGE_BIT]
+                masks, changing = outer_mask, level + 1
+        for mask in range(masks + 1):
+            if mask & own_mask == mask:
+                transfer[mask] = operand_transfer(model, row, costs.tile[mask], operands.weight[row], datapath)
+            seconds, moved = transfer[mask & own_mask]
+            for level in range(changing):
+                load[level, mask, 0] += seconds
+                load[level, mask, 1 + role] += moved
+        load[depth, 0, 0] += transfer[0, 0]
+        load[depth, 0, 1 + role] += transfer[0, 1]
 
 
-@njit(cache=True, error_model="numpy")
-def output_step(model, k, tile, complete, resident, datapath, out) -> None:
-    """Fill float64[3] `out` with the seconds to move the output tile, the same without latency, and its bytes; one that
-    is not `complete` consists of float32 partial sums. All 0 where the output's role is among the bits `resident`."""
-    out[:] = 0.0
-    if resident >> OUTPUT & 1:
-        return
+@njit(cache=True, error_model="numpy", inline="always")
+def set_output_costs(model, k, edge_bits, resident, datapath, costs) -> None:
+    """Fill `costs.output` from `costs.tile`; all 0 where the output is among the bits `resident`."""
     operands = model.operands
     row = operands.offset[k + 1] - 1
-    size = operands.weight[row]
-    if not complete:
-        size = max(size, model.constants.accumulator_bytes)
-    seconds, moved = operand_transfer(model, row, tile, size, datapath)
-    out[0] = seconds + model.constants.dma_latency_s
-    out[1] = seconds
-    out[2] = moved
+    for mask in range(1 << edge_bits):
+        for complete in range(2):
+            costs.output[mask, complete] = 0.0
+            if not resident >> OUTPUT & 1:
+                size = operands.weight[row]
+                if not complete:
+                    size = max(size, model.constants.accumulator_bytes)
+                costs.output[mask, complete] = operand_transfer(model, row, costs.tile[mask], size, datapath)

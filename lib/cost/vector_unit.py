@@ -13,13 +13,15 @@ from lib.hardware.datapath import vector_lanes_of_core
 from lib.schedule.node_table import DILATION, LOOP, MULTIPLE, STRIDE, WINDOW_LOOP, WINDOW_STRIDE
 
 
-@njit(cache=True, error_model="numpy")
-def vector_pipes(offset, dimensions, weight, dimension, k, tile, complete, pipes) -> None:
-    """Add the vector work of kernel `k` for a tile to `pipes`, float64[5] in lane-words of the whole core.
+@njit(cache=True, error_model="numpy", inline="always")
+def vector_pipes(offset, dimensions, weight, dimension, k, tile, pipes) -> None:
+    """Fill float64[2, 5] `pipes` with the vector work of kernel `k` for a tile, in lane-words of the whole core: of a
+    step that does not complete the output tile, and of one that does, so that the ops after the hero run and the tile
+    is stored.
 
-    The four arrays are :class:`lib.cost.vector_plan.VectorPlan`'s; `tile`: int64[9], the last 1; `complete`: the step
-    completes the output tile, so that the ops after the hero run and the tile is stored.
+    The four arrays are :class:`lib.cost.vector_plan.VectorPlan`'s; `tile`: int64[9], the last 1.
     """
+    pipes[:] = 0.0
     for item in range(offset[k], offset[k + 1]):
         elements = 1.0
         for d in range(dimensions[item, 0], dimensions[item, 1]):
@@ -30,12 +32,11 @@ def vector_pipes(offset, dimensions, weight, dimension, k, tile, complete, pipes
             multiple = float(dimension[d, MULTIPLE])
             elements *= np.ceil((span + 1.0) / multiple) * multiple
         for pipe in range(5):
-            pipes[pipe] += elements * weight[item, 0, pipe]
-            if complete:
-                pipes[pipe] += elements * weight[item, 1, pipe]
+            pipes[0, pipe] += elements * weight[item, 0, pipe]
+            pipes[1, pipe] += elements * (weight[item, 0, pipe] + weight[item, 1, pipe])
 
 
-@njit(cache=True, error_model="numpy")
+@njit(cache=True, error_model="numpy", inline="always")
 def vector_cycles(pipes, datapath, constants) -> float:
     """Cycles of the busiest pipe. The cross-lane unit takes one sublane row of the registers a cycle."""
     cycles = max(pipes[ARITHMETIC] / constants.alu_slots, max(pipes[LOAD], pipes[STORE]))

@@ -33,10 +33,10 @@ class Walker:
     def compute(self, k, extents, complete, dataflow) -> float:
         key = (k, extents, complete, dataflow)
         if key not in self.compute_cost:
-            out, pipes = np.zeros(4), np.zeros(5)
+            out, pipes = np.zeros((2, 4)), np.zeros((2, 5))
             tile = np.array([*extents, 1], dtype=np.int64)
-            compute_step(self.model, k, tile, complete, np.uint8(dataflow), self.array, self.datapath, pipes, out)
-            self.compute_cost[key] = out[0]
+            compute_step(self.model, k, tile, np.uint8(dataflow), self.array, self.datapath, pipes, out)
+            self.compute_cost[key] = out[int(complete), 0]
         return self.compute_cost[key]
 
     def transfer(self, operand, extents, element_bytes) -> tuple[float, float]:
