@@ -68,6 +68,9 @@ class DatapathEntry(StudyModel):
     """Bandwidth of off-chip memory, of the whole chip (bytes per second)."""
     number_format: Literal["bfloat16", "int8", "float32"] | None = None
     """Format that the systolic arrays multiply."""
+    depthwise_mapping: Literal["diagonal", "taps"] | None = None
+    """How depthwise convolutions lie on the systolic array: channels on its diagonal, a pass a filter tap (TPU), or
+    filter taps on its rows and channels on its columns (FAST)."""
     register_sublanes: PositiveInt | None = None
     """Rows of the register tile at four bytes an element (TPU: 8)."""
     register_lanes: PositiveInt | None = None

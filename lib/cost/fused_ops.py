@@ -11,6 +11,7 @@ from numba import njit
 from lib.cost.simulator_constants import REGISTERS_IN_FLIGHT, VECTOR_REGISTERS
 from lib.program.kernels import ABSENT, GROUP, IN_C, NO_LOOP, OUT_C
 from lib.program.op_kinds import OP_CLASSES
+from lib.schedule.register_layout import is_narrow, register_loops
 
 EVERY_STEP, COMPLETE_STEP, STREAMED = range(3)
 """When a node is worked on: in every tile step; in steps that complete the output tile; never by the vector unit,
@@ -47,12 +48,16 @@ def phases(edges, inputs, hero, hero_class, phase) -> None:
 
 
 @njit(cache=True)
-def layouts(kernels, k, edges, inputs, hero, phase, node_class, layout) -> None:
-    """Operands lie as stored. Ops of a phase lie as what decides it: the output, or before the hero the largest operand
-    that the vector unit loads for it (that streams past it, if there is none). One that does not extend along that
-    minor dimension takes the layout of its largest source."""
+def layouts(kernels, k, edges, inputs, hero, phase, node_class, lanes, layout) -> None:
+    """Fill uint8[nodes, 2] `layout` with the loops along lanes and sublanes.
+
+    Operands lie as :func:`lib.schedule.register_layout.register_loops` says. Ops of a phase lie as what decides it: the
+    output, or before the hero the largest operand that the vector unit loads for it (that streams past it, if there is
+    none). One that does not extend along those lanes takes the layout of its largest source.
+    """
     first_operand, first_op = kernels.operand_offset[k], kernels.op_offset[k]
     output = kernels.operand_offset[k + 1] - 1
+    loops = kernels.loops[k]
     reference = output
     if MATRIX <= node_class[hero] <= WINDOW_OP:
         largest = np.int64(0)
@@ -65,12 +70,13 @@ def layouts(kernels, k, edges, inputs, hero, phase, node_class, layout) -> None:
     for node in range(len(layout)):
         if node < inputs:
             order = kernels.operand_order[first_operand + node]
-            layout[node, 0], layout[node, 1] = order[0], order[1]
+            layout[node, 0], layout[node, 1] = register_loops(order, loops, lanes)
             continue
         op = first_op + node - inputs
         order = kernels.operand_order[output if phase[node] == COMPLETE_STEP else reference]
-        layout[node, 0], layout[node, 1] = order[0], order[1]
-        if order[0] == NO_LOOP or kernels.op_stride[op, order[0]] > 0 or node_class[node] == MATRIX:
+        minor, second = register_loops(order, loops, lanes)
+        layout[node, 0], layout[node, 1] = minor, second
+        if minor == NO_LOOP or kernels.op_stride[op, minor] > 0 or node_class[node] == MATRIX:
             continue
         largest = np.int64(0)
         for edge in range(len(edges)):
@@ -86,34 +92,45 @@ def layouts(kernels, k, edges, inputs, hero, phase, node_class, layout) -> None:
 
 
 @njit(cache=True)
-def count_relayouts(kernels, k, edges, hero, hero_class, phase, layout, relayouts) -> None:
-    """Count the edges whose source lies along another minor dimension than its target wants.
+def count_relayouts(kernels, k, edges, hero, hero_class, phase, lanes, layout, relayouts) -> None:
+    """Count the edges whose source lies along other lanes than its target wants.
 
     A matrix op wants its first source along the contracted channels (the groups of a depthwise one) and takes weights
-    either way; it gives its result along the output channels.
+    either way; it gives its result along the output channels. Where those channels are narrow, so that nobody lays
+    them on lanes, it takes and gives what there is.
     """
     output = kernels.operand_offset[k + 1] - 1
-    kind = kernels.loop_kind[k]
+    loops, kind = kernels.loops[k], kernels.loop_kind[k]
+    matrix_in = _channel(IN_C, loops, kind, lanes)
+    matrix_out = _channel(OUT_C, loops, kind, lanes)
     streamed = False
     for edge in range(len(edges)):
         source, target = edges[edge, 0], edges[edge, 1]
         have, want = layout[source, 0], layout[target, 0]
         if source == hero and hero_class == MATRIX:
-            have = OUT_C if kind[OUT_C] != ABSENT else GROUP
+            have = matrix_out
         if target == hero and hero_class == MATRIX:
             if streamed:
                 continue
             streamed = True
-            want = IN_C if kind[IN_C] != ABSENT else GROUP
-        if have != want and have != NO_LOOP and want != NO_LOOP and kernels.loops[k, have] > 1:
+            want = matrix_in
+        if have != want and have != NO_LOOP and want != NO_LOOP and loops[have] > 1:
             when = COMPLETE_STEP if phase[target] == COMPLETE_STEP else EVERY_STEP
             relayouts[source, when] += 1
     root = len(layout) - 1
-    have, want = layout[root, 0], kernels.operand_order[output, 0]
+    have, want = layout[root, 0], register_loops(kernels.operand_order[output], loops, lanes)[0]
     if root == hero and hero_class == MATRIX:
-        have = OUT_C if kind[OUT_C] != ABSENT else GROUP
-    if have != want and have != NO_LOOP and want != NO_LOOP and kernels.loops[k, have] > 1:
+        have = matrix_out
+    if have != want and have != NO_LOOP and want != NO_LOOP and loops[have] > 1:
         relayouts[root, COMPLETE_STEP if MATRIX <= hero_class <= WINDOW_OP else EVERY_STEP] += 1
+
+
+@njit(cache=True)
+def _channel(loop, loops, kind, lanes) -> int:
+    """The loop that the matrix unit has on lanes: the channels `loop`, or the groups if there are none; NO_LOOP where
+    it is narrow."""
+    channel = loop if kind[loop] != ABSENT else GROUP
+    return NO_LOOP if is_narrow(loops[channel], lanes) else channel
 
 
 @njit(cache=True)

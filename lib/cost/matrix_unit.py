@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from lib.hardware.datapath import L2_DISABLED, L2_PRIVATE
+from lib.hardware.datapath import L2_DISABLED, L2_PRIVATE, TAPS
 from lib.program.kernels import BATCH, GROUP, IN_C, KERNEL_H, KERNEL_W, OUT_C, OUT_H, OUT_W
 from lib.schedule.schedules import INPUT_STATIONARY, OUTPUT_STATIONARY, WEIGHT_STATIONARY
 
@@ -111,7 +111,7 @@ def _diagonal_cycles(dataflow, pixels, passes, in_c, out_c, groups, packed, rows
 
 
 @njit(cache=True, error_model="numpy")
-def _one_pe(dataflow, pixels, taps, in_c, out_c, groups, few_channels, is_dot, array, constants, overlap):
+def _one_pe(dataflow, pixels, taps, in_c, out_c, groups, few_channels, is_dot, mapping, array, constants, overlap):
     """Best mapping of one PE's share: (cycles, repeats, row_folds, n, k)."""
     rows, columns = array.rows, array.columns
     k = taps * in_c
@@ -122,14 +122,15 @@ def _one_pe(dataflow, pixels, taps, in_c, out_c, groups, few_channels, is_dot, a
     chosen = (best, groups, row_folds, out_c, k)
     if is_dot or groups == 1 or dataflow == OUTPUT_STATIONARY:
         return chosen
+    taps_on_rows = in_c == 1 and mapping == TAPS
     packed = min(rows // in_c, columns // out_c)
-    if packed > 1:
+    if packed > 1 and not taps_on_rows:
         passes = min(taps, constants.depthwise_passes * -(-taps // TAPS_OF_5X5)) if in_c == 1 else taps
         cycles = _diagonal_cycles(dataflow, pixels, passes, in_c, out_c, groups, packed, rows, columns, overlap)
         if cycles < best:
             best, diagonal = cycles, min(packed, groups)
             chosen = (cycles, -(-groups // diagonal), passes, diagonal * out_c, diagonal * k)
-    if in_c == 1 and rows <= constants.taps_on_rows_most_rows:
+    if taps_on_rows:
         row_folds = -(-taps // rows)
         cycles = array_cycles(dataflow, np.int64(1), row_folds, pixels, groups * out_c, taps, rows, columns, overlap)
         if cycles < best:
@@ -145,9 +146,9 @@ def matrix_work(tile, in_c_whole, base_dilation, is_dot, dataflow, array, datapa
     decide whether taps are packed; `base_dilation`: int[2], zeros between inputs, which are skipped (each output
     phase sees `ceil(taps / dilation)` of them). Mappings: a pass a filter tap; taps packed on rows for few input
     channels; groups of a convolution block-diagonally, several pixels at once where there are few groups; taps on
-    rows and channels on columns for depthwise on small arrays. Each axis of the PE grid splits the pixels, the
-    output channels, the groups or the contraction (first its taps; the PEs' sums are added up), whichever takes the
-    fewest cycles.
+    rows and channels on columns for depthwise where the datapath maps it so. Each axis of the PE grid splits the
+    pixels, the output channels, the groups or the contraction (first its taps; the PEs' sums are added up), whichever
+    takes the fewest cycles.
     """
     pixels = tile[BATCH] * tile[OUT_H] * tile[OUT_W]
     taps = (-(-tile[KERNEL_H] // base_dilation[0])) * (-(-tile[KERNEL_W] // base_dilation[1]))
@@ -166,8 +167,9 @@ def matrix_work(tile, in_c_whole, base_dilation, is_dot, dataflow, array, datapa
             in_c = -(-tile[IN_C] // -(-split_k // split_taps))
             m, share = -(-pixels // split_m), -(-taps // split_taps)
             cycles, repeats, row_folds, n, k = _one_pe(
-                dataflow, m, share, in_c, out_c, groups, few_channels, is_dot, array, constants, overlap
-            )
+                dataflow, m, share, in_c, out_c, groups, few_channels, is_dot,
+                datapath.depthwise_mapping, array, constants, overlap,
+            )  # fmt: skip
             if best.cycles < 0 or cycles < best.cycles:
                 best = _traffic(
                     dataflow, cycles, repeats, row_folds, m, n, k, split_k > 1, array, datapath.element_bytes

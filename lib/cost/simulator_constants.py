@@ -34,11 +34,6 @@ class SimulatorConstants(NamedTuple):
     packed_in_channels: int = 16
     """Taps of a convolution with fewer input channels share the array's rows; others take a pass a tap.
     Calibrated on [FAST] table 2 and figure 4 (TPU-v3)."""
-    taps_on_rows_most_rows: int = 64
-    """Arrays of up to so many rows run a depthwise convolution with taps on rows and channels on columns;
-    taller ones run it block-diagonally, a pass a tap. Calibrated: [FAST] section 3.2 says that smaller arrays
-    admit other mappings; table 5's utilisation of 0.61 (32x32) cannot be reached block-diagonally, table 2's 65
-    % of time (128x128) can."""
     depthwise_passes: int = 10
     """Most passes that a diagonal of depthwise channels takes for each 25 taps begun: 3x3 takes its 9, 5x5 takes
     10, 7x7 takes 20. Calibrated on [FAST] figure 4 (EfficientNet-B7 on TPU-v3): with a pass a tap, blocks of 5x5

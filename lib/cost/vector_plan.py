@@ -27,6 +27,7 @@ from lib.program.kernels import NO_LOOP, WINDOW, Kernels
 from lib.program.op_kinds import OP_CLASSES, op_class_numbers, op_kind_table
 from lib.schedule.candidates import compiled_view
 from lib.schedule.node_table import NO_EXTENT, add_dimension, add_plain_dimension
+from lib.schedule.register_layout import register_loops
 
 INSTRUCTIONS = {
     "free": 0.0,
@@ -99,6 +100,7 @@ def _plan(kernels, op_class, op_instructions, sublanes, lanes):
     dimension = np.zeros((nodes * 8, 6), dtype=np.int64)
     items = used = np.int64(0)
     own, passing = np.zeros((2, 5)), np.zeros((2, 5))
+    output_layout = np.empty(2, dtype=np.uint8)
     for k in range(count):
         first_operand, output = kernels.operand_offset[k], kernels.operand_offset[k + 1] - 1
         first_op = kernels.op_offset[k]
@@ -116,12 +118,13 @@ def _plan(kernels, op_class, op_instructions, sublanes, lanes):
         reloads = np.zeros((local, 2))
         stores = np.zeros(local)
         phases(edges, inputs, hero, hero_class, phase)
-        layouts(kernels, k, edges, inputs, hero, phase, node_class, layout)
-        count_relayouts(kernels, k, edges, hero, hero_class, phase, layout, relayouts)
+        layouts(kernels, k, edges, inputs, hero, phase, node_class, lanes, layout)
+        count_relayouts(kernels, k, edges, hero, hero_class, phase, lanes, layout, relayouts)
         live_ranges(edges, inputs, node_class, phase, reloads, stores)
 
         kind, dilation = kernels.loop_kind[k], kernels.base_dilation[k]
-        output_stride, output_order = kernels.operand_stride[output], kernels.operand_order[output]
+        output_stride = kernels.operand_stride[output]
+        output_layout[0], output_layout[1] = register_loops(kernels.operand_order[output], kernels.loops[k], lanes)
         start = items
         for node in range(local):
             if node < inputs:
@@ -159,7 +162,7 @@ def _plan(kernels, op_class, op_instructions, sublanes, lanes):
                 continue
             if passing.any():
                 end = _dimensions(
-                    dimension, used, output_stride, kind, dilation, output_order, size, sublanes, lanes
+                    dimension, used, output_stride, kind, dilation, output_layout, size, sublanes, lanes
                 )  # fmt: skip
                 items, used = _add(dimensions, weight, dimension, start, items, used, end, passing)
             end = _fold_ends(dimension, used, stride, output_stride, layout[node], sublanes, lanes, passing)
@@ -168,7 +171,7 @@ def _plan(kernels, op_class, op_instructions, sublanes, lanes):
         size = kernels.operand_element_bytes[output]
         own[:] = 0.0
         own[COMPLETE_STEP, STORE] = size / 4
-        end = _dimensions(dimension, used, output_stride, kind, dilation, output_order, size, sublanes, lanes)
+        end = _dimensions(dimension, used, output_stride, kind, dilation, output_layout, size, sublanes, lanes)
         items, used = _add(dimensions, weight, dimension, start, items, used, end, own)
         offset[k + 1] = items
     return offset, dimensions[:items].copy(), weight[:items].copy(), dimension[:used].copy()
@@ -178,7 +181,7 @@ def _plan(kernels, op_class, op_instructions, sublanes, lanes):
 def _dimensions(dimension, used, stride, kind, dilation, layout, size, sublanes, lanes) -> np.int64:
     """Write the dimensions of a node and return their end.
 
-    The most minor dimension is rounded up to `lanes`, the second to `sublanes * 4 / size`.
+    The dimension on lanes (`layout`) is rounded up to `lanes`, the one on sublanes to `sublanes * 4 / size`.
     """
     covered = 0
     for loop in range(8):

@@ -70,6 +70,7 @@ HARDWARE_FEATURES = (
     "dram_channels",
     "dram_bytes_per_s",
     "element_bytes",
+    "depthwise_mapping",
     "register_sublanes",
     "register_lanes",
     "native_batch",

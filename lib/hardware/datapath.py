@@ -10,6 +10,10 @@ L2_CONFIGS = ("disabled", "private", "shared")
 L2_DISABLED, L2_PRIVATE, L2_SHARED = range(3)
 """Private: inputs, weights and outputs have a buffer each; shared: they share one (FAST table 3)."""
 DRAM_KINDS = ("gddr6", "hbm2")
+DEPTHWISE_MAPPINGS = ("diagonal", "taps")
+DIAGONAL, TAPS = range(2)
+"""Depthwise convolutions on a systolic array: channels on its diagonal, a pass a filter tap; or filter taps on its rows
+and channels on its columns. A matter of the design family (what feeds the array), not of the array's size."""
 ELEMENT_BYTES = {"bfloat16": 2, "int8": 1, "float32": 4}
 
 
@@ -48,6 +52,8 @@ class Datapath(NamedTuple):
     """This core's share."""
     element_bytes: int
     """Of the number format: bfloat16 2, int8 1, float32 4."""
+    depthwise_mapping: int
+    """0 channels on the diagonal (TPU), 1 taps on rows (FAST)."""
     register_sublanes: int
     """Rows of the register tile at four bytes an element (TPU: 8)."""
     register_lanes: int
@@ -62,8 +68,8 @@ def datapath_from_spec(spec: Mapping[str, Any]) -> Datapath:
     DRAM bandwidth is the whole chip's in `spec` and one core's in the result. Raises ValueError that lists
     missing and unknown keys, or names a choice that does not exist.
     """
-    choices = {"l1_config", "l2_config", "dram_kind", "number_format"}
-    numbers = set(Datapath._fields) - {"l1_shared", "l2_kind", "dram_kind", "element_bytes"}
+    choices = {"l1_config", "l2_config", "dram_kind", "number_format", "depthwise_mapping"}
+    numbers = set(Datapath._fields) - {"l1_shared", "l2_kind", "dram_kind", "element_bytes", "depthwise_mapping"}
     expected = choices | numbers
     if set(spec) != expected:
         missing, unknown = sorted(expected - set(spec)), sorted(set(spec) - expected)
@@ -74,6 +80,7 @@ def datapath_from_spec(spec: Mapping[str, Any]) -> Datapath:
     fields["l1_shared"] = bool(_choice(spec, "l1_config", L1_CONFIGS))
     fields["l2_kind"] = _choice(spec, "l2_config", L2_CONFIGS)
     fields["dram_kind"] = _choice(spec, "dram_kind", DRAM_KINDS)
+    fields["depthwise_mapping"] = _choice(spec, "depthwise_mapping", DEPTHWISE_MAPPINGS)
     number_format = tuple(ELEMENT_BYTES)[_choice(spec, "number_format", tuple(ELEMENT_BYTES))]
     fields["element_bytes"] = ELEMENT_BYTES[number_format]
     return Datapath(**fields)

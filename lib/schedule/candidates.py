@@ -1,7 +1,7 @@
 """Tile candidates of each loop, and the canonical order of the tiles that they combine to.
 
 Candidates of a loop of extent D are the distinct ceil(D / k), k = 1, 2, ..., rounded up to the register tile
-where the loop walks one of the two most minor dimensions and clipped to D: see :func:`tile_candidates`. A tile
+where the loop walks the dimension on lanes or on sublanes and clipped to D: see :func:`tile_candidates`. A tile
 picks one candidate for each loop. The canonical order is lexicographic from loop 0, larger extents first, so the
 whole kernel in one tile comes first.
 """
@@ -13,6 +13,7 @@ from numba import njit
 
 from lib.hardware.datapath import Datapath
 from lib.program.kernels import NO_LOOP, WINDOW, Kernels
+from lib.schedule.register_layout import register_loops
 
 WHOLE_WINDOW = 16
 """A window loop up to this extent is held whole or one tap at a time; a larger one (the window of a weight
@@ -43,8 +44,8 @@ def compiled_view(kernels: Kernels) -> Kernels:
 def tile_candidates(kernels: Kernels, datapath: Datapath) -> TileCandidates:
     """Candidates of every loop of every kernel; what fits together is not looked at yet.
 
-    Rounding: a loop along the most minor dimension of the output to a multiple of `register_lanes`, along the
-    second to `register_sublanes * 4 / element_bytes` (8 x 128, bfloat16 16 x 128). A loop that the output does
+    Rounding: a loop along the dimension of the output that lies on lanes to a multiple of `register_lanes`, along the
+    one on sublanes to `register_sublanes * 4 / element_bytes` (8 x 128, bfloat16 16 x 128). A loop that the output does
     not have (a contracted or reduced one) to the largest such multiple among the operands.
     """
     offset, extent = _candidates(compiled_view(kernels), datapath)
@@ -58,11 +59,10 @@ def _granules(kernels, k, datapath, granule) -> None:
     output = kernels.operand_offset[k + 1] - 1
     for operand in range(kernels.operand_offset[k], output + 1):
         rows = max(1, datapath.register_sublanes * 4 // kernels.operand_element_bytes[operand])
+        on_registers = register_loops(kernels.operand_order[operand], kernels.loops[k], datapath.register_lanes)
         for position in range(2):
-            slot = kernels.operand_order[operand, position]
-            if slot == NO_LOOP:
-                break
-            if operand == output or kernels.operand_stride[output, slot] == 0:
+            slot = on_registers[position]
+            if slot != NO_LOOP and (operand == output or kernels.operand_stride[output, slot] == 0):
                 granule[slot] = max(granule[slot], datapath.register_lanes if position == 0 else rows)
 
 

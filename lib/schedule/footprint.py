@@ -7,6 +7,7 @@ import numpy as np
 from numba import njit
 
 from lib.program.kernels import KERNEL_H, KERNEL_W, NO_LOOP, OUT_H, OUT_W, WINDOW
+from lib.schedule.register_layout import register_loops
 
 
 @njit(cache=True, inline="always")
@@ -65,22 +66,24 @@ def iterations(stride, tile) -> int:
 
 @njit(cache=True)
 def padded_tile_bytes(
-    stride, order, loop_kind, base_dilation, tile, whole, element_bytes, register_sublanes, register_lanes
+    stride, order, loops, loop_kind, base_dilation, tile, element_bytes, register_sublanes, register_lanes
 ) -> int:
-    """Bytes of the operand's tile in registers' layout: the most minor dimension is padded to
-    `register_lanes`, the next one to `register_sublanes * 4 / element_bytes` (TPU: 8 x 128, bfloat16 16 x 128).
+    """Bytes of the operand's tile in registers' layout: the dimension on lanes is padded to `register_lanes`, the one
+    on sublanes to `register_sublanes * 4 / element_bytes` (TPU: 8 x 128, bfloat16 16 x 128).
 
-    An operand with a single dimension is padded along the lanes only.
+    `order`, `loops` (extents of the whole kernel): see :func:`lib.schedule.register_layout.register_loops`. An operand
+    with a single dimension is padded along the lanes only.
     """
+    lane_loop, sublane_loop = register_loops(order, loops, register_lanes)
     elements = np.int64(1)
     for position in range(8):
         slot = order[position]
         if slot == NO_LOOP:
             break
         extent = node_extent(slot, stride, loop_kind, base_dilation, tile)
-        if position == 0:
+        if slot == lane_loop:
             extent = -(-extent // register_lanes) * register_lanes
-        elif position == 1:
+        elif slot == sublane_loop:
             rows = max(1, register_sublanes * 4 // element_bytes)
             extent = -(-extent // rows) * rows
         elements *= extent

@@ -12,6 +12,7 @@ from numba import njit
 
 from lib.hardware.datapath import double_buffered_bytes
 from lib.program.kernels import INPUT, KERNEL_H, KERNEL_W, NO_LOOP, OUT_H, OUT_W, OUTPUT, WINDOW, Kernels
+from lib.schedule.register_layout import register_loops
 
 ROLE, WHOLE, LOOPS_WALKED, FIRST, END = range(5)
 """Columns of `node`: operand role (0 for an op); elements of the whole; bit set of loops that it extends along;
@@ -37,10 +38,10 @@ class NodeTable(NamedTuple):
 
 
 def operand_table(kernels: Kernels, register_sublanes: int, register_lanes: int) -> NodeTable:
-    """Operands of every kernel, with the register tile that pads their two most minor dimensions."""
+    """Operands of every kernel, with the register tile that pads the dimensions on its lanes and sublanes."""
     return NodeTable(
         *_operands(
-            kernels.loop_kind, kernels.base_dilation, kernels.operand_offset, kernels.operand_role,
+            kernels.loops, kernels.loop_kind, kernels.base_dilation, kernels.operand_offset, kernels.operand_role,
             kernels.operand_stride, kernels.operand_order, kernels.operand_elements, kernels.operand_element_bytes,
             register_sublanes, register_lanes,
         )
@@ -88,7 +89,7 @@ def loops_walked(stride) -> int:
 
 
 @njit(cache=True, error_model="numpy")
-def _operands(loop_kind, base_dilation, offset, role, stride, order, elements, element_bytes, sublanes, lanes):
+def _operands(loops, loop_kind, base_dilation, offset, role, stride, order, elements, element_bytes, sublanes, lanes):
     count = len(role)
     node = np.empty((count, 5), dtype=np.int64)
     weight = np.empty(count)
@@ -101,12 +102,13 @@ def _operands(loop_kind, base_dilation, offset, role, stride, order, elements, e
             node[operand, ROLE], node[operand, WHOLE] = role[operand], elements[operand]
             node[operand, LOOPS_WALKED], node[operand, FIRST] = walked, used
             weight[operand] = element_bytes[operand]
+            lane_loop, sublane_loop = register_loops(order[operand], loops[k], lanes)
             covered = 0
             for position in range(8):
                 loop = np.int64(order[operand, position])
                 if loop == NO_LOOP:
                     break
-                multiple = lanes if position == 0 else (rows if position == 1 else np.int64(1))
+                multiple = lanes if loop == lane_loop else (rows if loop == sublane_loop else np.int64(1))
                 covered |= add_dimension(
                     dimension, used, loop, stride[operand], loop_kind[k], base_dilation[k], multiple
                 )

@@ -19,6 +19,8 @@ CLOCK_HZ = 1.0e9
 CHANNEL_BYTES_PER_S = 56.0e9
 """One GDDR6 channel: table 5's 448 GB/s over 8 channels (32 bits at 14 Gb/s)."""
 NUMBER_FORMAT = "bfloat16"
+DEPTHWISE_MAPPING = "taps"
+"""Designs of FAST's template put the window of a depthwise convolution on the array's rows (section 3.2)."""
 REGISTER_SUBLANES = 8
 MOST_REGISTER_LANES = 128
 """The register tile is as wide as the vector unit, at most the TPU's 128."""
@@ -71,6 +73,7 @@ def datapath_of(point: Point) -> dict[str, Any]:
         "dram_channels": channels,
         "dram_bytes_per_s": channels * CHANNEL_BYTES_PER_S,
         "number_format": NUMBER_FORMAT,
+        "depthwise_mapping": DEPTHWISE_MAPPING,
         "register_sublanes": REGISTER_SUBLANES,
         "register_lanes": min(MOST_REGISTER_LANES, lanes),
     }

@@ -1,6 +1,7 @@
 """Cycles of systolic arrays by hand; tests/reference/test_scalesim.py compares them with SCALE-Sim's."""
 
 import numpy as np
+import pytest
 
 from lib.cost.matrix_unit import accumulates_on_pe, array_cycles, matrix_work, usable_array
 from lib.cost.simulator_constants import SimulatorConstants
@@ -35,7 +36,7 @@ def test_few_input_channels_share_the_rows():
     assert cycles((1, 112, 112, 64, 16, 7, 7, 1), 16).cycles == 49 * 112 * 112 + 253
 
 
-def test_depthwise_is_block_diagonal_on_a_large_array():
+def test_depthwise_is_block_diagonal_where_the_datapath_maps_it_so():
     # 256 channels are 2 diagonals of 128; 9 passes each; 4 * 28 * 28 pixels.
     assert cycles((4, 28, 28, 1, 1, 3, 3, 256), 1).cycles == 2 * 9 * 4 * 28 * 28 + 253
 
@@ -55,10 +56,23 @@ def test_few_groups_take_several_pixels_at_once():
     assert cycles((4, 28, 28, 1, 1, 3, 3, 192), 1).cycles == 9 * 4 * 28 * 28 * 3 // 2 + 253
 
 
-def test_depthwise_puts_taps_on_rows_of_a_small_array():
+def test_depthwise_puts_taps_on_rows_where_the_datapath_maps_it_so():
     # 9 taps on 32 rows, 192 channels on 6 folds of 32 columns; fill and drain 61.
     one = EDGE._replace(pes_x=1, pes_y=1)
     assert cycles((4, 28, 28, 1, 1, 3, 3, 192), 1, datapath=one).cycles == 6 * 4 * 28 * 28 + 61
+
+
+@pytest.mark.parametrize("rows", [64, 65, 128])
+def test_the_mapping_of_depthwise_has_no_border_at_a_size(rows):
+    """FAST, section 3.2: with taps on rows, 9 of 128 rows of a 128 x 128 array work."""
+    taps = ONE_PE._replace(systolic_rows=rows, depthwise_mapping=1)
+    tile = (4, 128, 128, 1, 1, 3, 3, 256)
+    macs = 4 * 128 * 128 * 9 * 256
+    assert macs / (cycles(tile, 1, datapath=taps).cycles * rows * 128) == pytest.approx(9 / rows, rel=0.01)
+    diagonal = taps._replace(depthwise_mapping=0)
+    assert cycles(tile, 1, datapath=diagonal).cycles == pytest.approx(
+        9 * 4 * 128 * 128 * 256 / min(rows, 128), rel=0.05
+    )
 
 
 def test_groups_of_a_dot_lie_apart():

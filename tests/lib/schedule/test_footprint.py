@@ -23,10 +23,10 @@ def build(*rows: KernelRow) -> Kernels:
 def transposed_convolution() -> KernelRow:
     """Output 28 x 28 from an input of 14 x 14 with a zero between neighbours; window dilated by 2."""
     return KernelRow(
-        kernel_class=0, loops=(1, 28, 28, 16, 8, 3, 3, 1), loop_kind=(P, P, P, P, R, W, W, A), hero=0,
+        kernel_class=0, loops=(1, 28, 28, 16, 16, 3, 3, 1), loop_kind=(P, P, P, P, R, W, W, A), hero=0,
         operands=[
-            OperandRow(INPUT, (1, 1, 1, 0, 1, 2, 2, 0), (4, 2, 1, 0), 14 * 14 * 8, 4),
-            OperandRow(WEIGHT, (0, 0, 0, 1, 1, 1, 1, 0), (3, 4, 6, 5), 9 * 8 * 16, 4),
+            OperandRow(INPUT, (1, 1, 1, 0, 1, 2, 2, 0), (4, 2, 1, 0), 14 * 14 * 16, 4),
+            OperandRow(WEIGHT, (0, 0, 0, 1, 1, 1, 1, 0), (3, 4, 6, 5), 9 * 16 * 16, 4),
             OperandRow(OUTPUT, (1, 1, 1, 1, 0, 0, 0, 0), (3, 2, 1, 0), 28 * 28 * 16, 4),
         ],
         ops=[OpRow("convolution", (1, 1, 1, 1, 1, 1, 1, 0), 28 * 28 * 16, 4, (0, 1))],
@@ -43,8 +43,8 @@ def elements(kernels: Kernels, operand: int, tile) -> int:
 
 def padded(kernels: Kernels, operand: int, tile, kernel=0) -> int:
     return padded_tile_bytes(
-        kernels.operand_stride[operand], kernels.operand_order[operand], kernels.loop_kind[kernel],
-        kernels.base_dilation[kernel], np.array(tile), kernels.operand_elements[operand],
+        kernels.operand_stride[operand], kernels.operand_order[operand], kernels.loops[kernel],
+        kernels.loop_kind[kernel], kernels.base_dilation[kernel], np.array(tile),
         kernels.operand_element_bytes[operand], 8, 128,
     )  # fmt: skip
 

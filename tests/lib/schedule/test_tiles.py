@@ -24,8 +24,8 @@ def fitting_tiles(kernels, k, capacity) -> list[tuple[int, ...]]:
     for tile in product(*loops):
         needed = sum(
             padded_tile_bytes(
-                kernels.operand_stride[o], kernels.operand_order[o], kernels.loop_kind[k], kernels.base_dilation[k],
-                np.array(tile), kernels.operand_elements[o], kernels.operand_element_bytes[o], 8, 128,
+                kernels.operand_stride[o], kernels.operand_order[o], kernels.loops[k], kernels.loop_kind[k],
+                kernels.base_dilation[k], np.array(tile), kernels.operand_element_bytes[o], 8, 128,
             )
             for o in range(kernels.operand_offset[k], kernels.operand_offset[k + 1])
         )  # fmt: skip
