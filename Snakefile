@@ -8,6 +8,7 @@ include: "rules/dataset.smk"
 include: "rules/model.smk"
 include: "rules/evaluation.smk"
 include: "rules/search.smk"
+include: "rules/fidelity.smk"
 include: "rules/report.smk"
 
 
@@ -35,6 +36,11 @@ rule evaluations:
 rule searches:
     input:
         all_searches(),
+
+
+rule outside_figures:
+    input:
+        all_fidelity(),
 
 
 onsuccess:

@@ -157,6 +157,18 @@ def all_searches():
     ]
 
 
+def fidelity_spec(wildcards):
+    return STUDY.resolved_fidelity(wildcards.fidelity)
+
+
+def fidelity_programs(wildcards):
+    return programs(fidelity_spec(wildcards)["workloads"])
+
+
+def all_fidelity():
+    return [f"{RESULTS}/fidelity/{name}/manifest.json" for name in STUDY.fidelity]
+
+
 def report_spec(wildcards):
     """Everything that the report says about the study itself, by section and id."""
     return {
@@ -165,4 +177,5 @@ def report_spec(wildcards):
         "models": {name: STUDY.resolved_model(name) for name in sorted(STUDY.models)},
         "evaluations": {name: STUDY.resolved_evaluation(name) for name in sorted(STUDY.evaluations)},
         "searches": {name: STUDY.resolved_search(name, 1) for name in sorted(STUDY.searches)},
+        "fidelity": {name: STUDY.resolved_fidelity(name) for name in sorted(STUDY.fidelity)},
     }

@@ -5,6 +5,7 @@ rule report:
         models=all_models(),
         evaluations=all_evaluations(),
         searches=all_searches(),
+        fidelity=all_fidelity(),
     output:
         page=f"{RESULTS}/report/index.html",
         summary=f"{RESULTS}/report/summary.json",

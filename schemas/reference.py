@@ -54,6 +54,8 @@ class ReferenceTable(StrictModel):
     """What the figures are used for."""
     row_roles: dict[str, ReferenceRole] = {}
     """Rows with another role."""
+    column_roles: dict[str, ReferenceRole] = {}
+    """Columns with another role; a row of `row_roles` goes first."""
     units: dict[str, str]
     """Unit by column, in the columns' order."""
     rows: dict[str, list[float | None]]
@@ -66,7 +68,13 @@ class ReferenceTable(StrictModel):
                 raise ValueError(f"row {name} has {len(values)} values for {len(self.units)} columns")
         if unknown := set(self.row_roles) - set(self.rows):
             raise ValueError(f"row_roles names unknown rows {sorted(unknown)}")
+        if unknown := set(self.column_roles) - set(self.units):
+            raise ValueError(f"column_roles names unknown columns {sorted(unknown)}")
         return self
+
+    def role_of(self, row: str, column: str) -> ReferenceRole:
+        """What one number is used for."""
+        return self.row_roles.get(row, self.column_roles.get(column, self.role))
 
     def row(self, name: str) -> dict[str, float | None]:
         """Values of a row by column."""
@@ -78,6 +86,17 @@ class ReferenceTable(StrictModel):
         return {row: values[place] for row, values in self.rows.items()}
 
 
+class Erratum(StrictModel):
+    """Where a paper contradicts itself, so that no model can meet all of its figures."""
+
+    source: str
+    """Key of the reference's `sources`."""
+    where: str
+    """Tables, figures or sections."""
+    text: str
+    """What is wrong."""
+
+
 class Reference(StrictModel):
     """All figures of the papers."""
 
@@ -87,10 +106,13 @@ class Reference(StrictModel):
     """Headline claims."""
     tables: dict[str, ReferenceTable]
     """Tables and figures, by name."""
+    errata: list[Erratum] = []
+    """Contradictions within the papers: listed, not chased."""
 
     @model_validator(mode="after")
     def _sources_exist(self) -> "Reference":
-        used = {claim.source for claim in self.claims} | {table.source for table in self.tables.values()}
+        claims, tables, errata = self.claims, self.tables.values(), self.errata
+        used = {claim.source for claim in claims} | {table.source for table in tables} | {one.source for one in errata}
         if unknown := used - set(self.sources):
             raise ValueError(f"unknown sources {sorted(unknown)}; known: {', '.join(self.sources)}")
         return self
@@ -108,7 +130,7 @@ class Reference(StrictModel):
         return Figure(
             value=found.row(row)[column],
             unit=found.units[column],
-            role=found.row_roles.get(row, found.role),
+            role=found.role_of(row, column),
             source=self.sources[found.source],
         )
 

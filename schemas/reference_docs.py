@@ -16,6 +16,7 @@ from pydantic_core import PydanticUndefined
 
 from schemas.dataset import Dataset, FamilySplit, FusionTask, NamedSplit, TileTask
 from schemas.evaluation import Evaluation
+from schemas.fidelity import Fidelity
 from schemas.hardware import HARDWARE_PRESETS, DatapathEntry, Hardware
 from schemas.model import Model
 from schemas.quantity import QUANTITY_OF_UNIT
@@ -41,6 +42,7 @@ _SECTIONS: list[tuple[str, type[BaseModel]]] = [
     ("searches.ID", Search),
     ("searches.ID.limits", Limits),
     ("searches.ID.space", Space),
+    ("fidelity.ID", Fidelity),
 ]
 
 

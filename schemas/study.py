@@ -12,6 +12,7 @@ from pydantic import Field, StringConstraints, ValidationInfo, model_validator
 from schemas.autotune import AutotuneSection
 from schemas.dataset import Dataset, NamedSplit
 from schemas.evaluation import Evaluation
+from schemas.fidelity import Fidelity
 from schemas.hardware import Hardware, base_chain, merged_datapath
 from schemas.model import Model
 from schemas.problem import inconsistent
@@ -21,7 +22,7 @@ from schemas.study_base import Section, StudyModel, select
 from schemas.study_references import consistency_problems, id_problems
 from schemas.workload import Workload
 
-SECTIONS = ("workloads", "hardware", "datasets", "models", "evaluations", "searches")
+SECTIONS = ("workloads", "hardware", "datasets", "models", "evaluations", "searches", "fidelity")
 """Sections that hold entries by id."""
 
 
@@ -46,6 +47,8 @@ class Study(StudyModel):
     """Accepted only empty: autotuners come with a later release."""
     searches: Section[Search] = {}
     """Searches for a datapath."""
+    fidelity: Section[Fidelity] = {}
+    """The simulator's figures beside those of papers, of peers' tools and of real chips."""
 
     @model_validator(mode="after")
     def _references_resolve(self, info: ValidationInfo) -> "Study":
@@ -151,3 +154,8 @@ class Study(StudyModel):
             "space": search.space.model_dump(),
             "seed": self.seed,
         }
+
+    def resolved_fidelity(self, id: str) -> dict[str, Any]:
+        """What the fidelity rule gets; the workloads keep their own entries' batch out of it, as figures set theirs."""
+        entry = self.fidelity[id]
+        return {"id": id, "sources": sorted(entry.sources), "workloads": sorted(entry.workloads or [])}

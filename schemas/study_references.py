@@ -23,6 +23,7 @@ _REFERENCES = {
     "models": {"dataset": "datasets", "hardware": "hardware"},
     "evaluations": {"models": "models"},
     "searches": {"workloads": "workloads", "baseline": "hardware"},
+    "fidelity": {"workloads": "workloads"},
 }
 """By section: key that holds an id, a list of ids or `all`, to the section that the ids are of."""
 _SELECTIONS = {("datasets", "workloads"), ("datasets", "hardware"), ("models", "hardware"), ("searches", "workloads")}
@@ -81,6 +82,7 @@ def consistency_problems(study: "Study", known: Mapping[str, list[str]]) -> list
         *_model_problems(study, known),
         *_evaluation_problems(study),
         *_search_problems(study, known),
+        *_fidelity_problems(study),
     ]
 
 
@@ -175,3 +177,11 @@ def _search_problems(study: "Study", known: Mapping[str, list[str]]) -> Iterator
                 reason = "as designs differ in batch, and an HLO file has its own"
                 text = f"'{workload}' is an HLO file; allowed: keras and builder workloads ({reason})"
                 yield Problem(("searches", id, *place), text)
+
+
+def _fidelity_problems(study: "Study") -> Iterator[Problem]:
+    for id, entry in study.fidelity.items():
+        for place, workload in enumerate(entry.workloads or []):
+            if workload in study.workloads and study.workloads[workload].hlo is not None:
+                text = f"'{workload}' is an HLO file; allowed: builder workloads (figures differ in batch)"
+                yield Problem(("fidelity", id, "workloads", place), text)

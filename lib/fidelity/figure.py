@@ -23,6 +23,10 @@ class Figure(NamedTuple):
     """NaN where the source prints nothing to compare with."""
     note: str = ""
     """What explains the difference, or what the reader must know."""
+    low: float = float("nan")
+    """Least of `ours` over the constants that are known only within a range; NaN where none matters."""
+    high: float = float("nan")
+    """Most of it."""
 
     @property
     def error_pct(self) -> float:

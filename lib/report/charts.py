@@ -14,6 +14,8 @@ COLOURS = {
     "best": "#2563eb",
 }
 OTHERS = ("#059669", "#7c3aed", "#db2777", "#0891b2", "#65a30d", "#475569")
+PALETTE = ("#2563eb", "#d97706", *OTHERS, "#b91c1c", "#a16207", "#1d4ed8", "#0f766e", "#9333ea", "#be185d", "#4d7c0f")
+"""For things that have no fixed colour."""
 
 
 def colour(name: str, position: int = 0) -> str:
@@ -67,6 +69,32 @@ def predicted_against_actual(table: pd.DataFrame, title: str, actual: str, predi
         )
     figure.update_xaxes(type="log")
     figure.update_yaxes(type="log")
+    return figure
+
+
+def ours_against_theirs(table: pd.DataFrame, title: str) -> go.Figure:
+    """Log-log scatter with the diagonal; validation figures filled, calibration figures hollow.
+
+    `table`: source, subject, quantity, unit, role, ours, theirs; values that are not positive are left out.
+    """
+    figure = _figure(title, "theirs, each in its unit", "ours, in the same unit", height=560)
+    drawn = table[(table["ours"] > 0) & (table["theirs"] > 0)]
+    for position, (source, of_source) in enumerate(drawn.groupby("source", sort=False)):
+        for role, rows in of_source.groupby("role", sort=False):
+            shape = "circle" if role == "validation" else "circle-open"
+            figure.add_scattergl(
+                x=rows["theirs"], y=rows["ours"], mode="markers", name=f"{source}, {role}",
+                marker={"size": 7, "symbol": shape, "color": PALETTE[position % len(PALETTE)]},
+                text=rows["subject"] + " · " + rows["quantity"], customdata=rows["unit"],
+                hovertemplate="%{text}<br>ours %{y:.4g}, theirs %{x:.4g} %{customdata}<extra>" + f"{source}</extra>",
+            )  # fmt: skip
+    if len(drawn):
+        values = drawn[["ours", "theirs"]].to_numpy()
+        ends = [values.min(), values.max()]
+        line = {"color": "#374151", "width": 1}
+        figure.add_scatter(x=ends, y=ends, mode="lines", line=line, name="equal", hoverinfo="skip")
+    figure.update_xaxes(type="log", exponentformat="power", dtick=1)
+    figure.update_yaxes(type="log", exponentformat="power", dtick=1)
     return figure
 
 

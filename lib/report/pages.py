@@ -4,6 +4,7 @@ import pandas as pd
 
 from lib.report import charts, tables
 from lib.report.claims import accuracy_beside_paper, claims_table
+from lib.report.fidelity_page import fidelity_page
 from lib.report.headline import summary as headline_summary
 from lib.report.page import Card, Page, render
 from lib.report.report_data import ReportData
@@ -24,6 +25,7 @@ def build_report(data: ReportData) -> tuple[str, Summary]:
         *(accuracy_page(data, name) for name in data.evaluations),
         training_page(data),
         *(search_page(name, data.searches[name]) for name in data.searches),
+        fidelity_page(data),
         study_page(data),
     ]
     title = "Tilewright report"

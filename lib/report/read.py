@@ -11,6 +11,7 @@ from lib.report.report_data import ReportData
 from schemas.artifact import Artifact, Manifest
 from schemas.dataset_artifact import DatasetArtifact
 from schemas.evaluation_artifact import EvaluationArtifact
+from schemas.fidelity_artifact import FidelityArtifact
 from schemas.model_artifact import ModelArtifact
 from schemas.program_artifact import ProgramArtifact
 from schemas.search_artifact import SearchArtifact
@@ -20,7 +21,7 @@ MIB = 2**20
 
 def read_report_data(spec: dict[str, Any], inputs: Any, benchmarks: Path) -> ReportData:
     """Read and check everything. `inputs`: lists of manifest paths named programs, shards, models,
-    evaluations, searches. Raises ArtifactError for a damaged artifact."""
+    evaluations, searches, fidelity. Raises ArtifactError for a damaged artifact."""
     shards = {Path(path).parent: DatasetArtifact.read_manifest(Path(path).parent) for path in inputs.shards}
     models = _grouped(ModelArtifact, inputs.models)
     software: dict[str, str] = {}
@@ -36,6 +37,7 @@ def read_report_data(spec: dict[str, Any], inputs: Any, benchmarks: Path) -> Rep
         models=models,
         evaluations={Path(path).parent.name: EvaluationArtifact.read(path) for path in inputs.evaluations},
         searches=_grouped(SearchArtifact, inputs.searches),
+        fidelity={Path(path).parent.name: FidelityArtifact.read(path) for path in inputs.fidelity},
         wall_times=read_wall_times(benchmarks),
         software=software,
     )

@@ -39,6 +39,22 @@ def test_claims():
         reference.claim("none")
 
 
+def test_roles_of_rows_and_columns():
+    """Design of the roles: figure 15's datapath bars and two rows of table 6 are calibration, the rest is not."""
+    reference = load_reference()
+    bars = {c: reference.figure("fast-build-up", "bert-128", c).role for c in ("schedule", "datapath", "fusion")}
+    assert bars == {"schedule": "validation", "datapath": "calibration", "fusion": "validation"}
+    rows = {row: reference.figure("fast-ablation", row, "resnet50v2").role for row in ("no-fusion", "arrays-128x128")}
+    assert rows == {"no-fusion": "calibration", "arrays-128x128": "validation"}
+
+
+def test_figure_4_has_57_bars():
+    """FAST figure 4: stem, the 4 + 7 + 7 + 10 + 10 + 13 + 4 blocks of EfficientNet-B7, top."""
+    bars = list(load_reference().tables["fast-block-utilisation"].rows)
+    assert len(bars) == 57 == 2 + 4 + 7 + 7 + 10 + 10 + 13 + 4
+    assert [name for name in bars if name.endswith("a")] == [f"{stage}a" for stage in range(1, 8)]
+
+
 def test_rows_that_do_not_fit_are_refused():
     data = load_reference().model_dump()
     data["tables"]["fast-designs"]["rows"]["tpu-v3"].pop()

@@ -27,6 +27,7 @@ def test_dry_run_plans_every_entry_once(study, tmp_path):
         "Training": sum(len(model.seeds) for model in loaded.models.values()),
         "Scoring": len(loaded.evaluations),
         "Searching": sum(search.islands for search in loaded.searches.values()),
+        "Comparing": len(loaded.fidelity),
         "Writing": 1,
     }
     assert counts == {word: count for word, count in expected.items() if count}

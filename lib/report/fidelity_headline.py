@@ -1,0 +1,75 @@
+"""Headline figures of the outside figures: `fidelity.SOURCE.QUANTITY.ours`, `.theirs`, `.error_pct`."""
+
+import math
+from collections.abc import Iterator
+
+import pandas as pd
+
+from lib.report.fidelity_page import fidelity_figures
+from lib.report.report_data import ReportData
+from schemas.summary import HeadlineFigure
+
+FEW_SUBJECTS = 3
+"""Quantities of up to so many subjects are listed one by one, others by their median and largest error."""
+
+LARGEST: dict[tuple[str, str], float] = {
+    ("fast-table-1", "max_working_set"): 1.0,
+    ("fast-table-1", "weights"): 1.0,
+    ("fast-figure-3", "batch_1"): 5.0,
+    ("fast-figure-3", "batch_64"): 5.0,
+    ("fast-figure-3", "fused_dsconv"): 5.0,
+    ("fast-figure-3", "fused_mbconv"): 5.0,
+    ("fast-figure-3", "pinned_weights"): 5.0,
+    ("fast-figure-2", "queries"): 10.0,
+    ("fast-figure-14", "unfused"): 15.0,
+    ("fast-figure-14", "fused"): 15.0,
+    ("fast-table-2", "depthwise-convolution.time_share"): 8.0,
+    ("fast-table-5", "tpu-v3.compute_utilisation"): 8.0,
+    ("fast-table-5", "fast-large.queries"): 5.0,
+    ("fast-table-5", "fast-large.compute_utilisation"): 5.0,
+    ("fast-table-5", "fast-small.queries"): 10.0,
+    ("fast-table-5", "fast-large.perf_per_tdp"): 20.0,
+    ("fast-table-5", "fast-small.perf_per_tdp"): 20.0,
+}
+"""(source, quantity) to the project's goal for the largest error, in percent."""
+MEDIAN: dict[tuple[str, str], float] = {("fast-figure-13", "intensity"): 5.0}
+"""(source, quantity) to the project's goal for the median error, in percent."""
+
+
+def fidelity_headlines(data: ReportData) -> list[HeadlineFigure]:
+    """For every quantity with a counterpart; errors are absolute."""
+    figures = fidelity_figures(data).dropna(subset=["error_pct"])
+    found: list[HeadlineFigure] = []
+    for (source, quantity), rows in figures.groupby(["source", "quantity"], sort=False):
+        if len(rows) <= FEW_SUBJECTS:
+            found += [figure for row in rows.itertuples(index=False) for figure in _one(row)]
+        else:
+            found += _several(str(source), str(quantity), rows)
+    return found
+
+
+def _one(row) -> Iterator[HeadlineFigure]:
+    quantity = f"{row.subject}.{row.quantity}"
+    name = f"fidelity.{row.source}.{quantity}"
+    yield _figure(f"{name}.ours", row.ours, row.unit, row.role)
+    yield _figure(f"{name}.theirs", row.theirs, row.unit, row.role)
+    goal = LARGEST.get((row.source, quantity))
+    yield _figure(f"{name}.error_pct", abs(row.error_pct), "%", row.role, goal)
+
+
+def _several(source: str, quantity: str, rows: pd.DataFrame) -> Iterator[HeadlineFigure]:
+    roles = set(rows["role"])
+    role = "validation" if "validation" in roles else "calibration"
+    errors, name = rows["error_pct"].abs(), f"fidelity.{source}.{quantity}"
+    yield _figure(f"{name}.error_pct", float(errors.median()), "%", role, MEDIAN.get((source, quantity)))
+    yield _figure(f"{name}.largest_error_pct", float(errors.max()), "%", role, LARGEST.get((source, quantity)))
+
+
+def _figure(name: str, value: float, unit: str, role: str, most: float | None = None) -> HeadlineFigure:
+    known = not math.isnan(value)
+    return HeadlineFigure.model_validate(
+        {
+            "name": name, "value": value if known else None, "unit": unit, "origin": "simulated", "role": role,
+            "goal": None if most is None else f"<= {most:g}", "met": value <= most if known and most else None,
+        }
+    )  # fmt: skip

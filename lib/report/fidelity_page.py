@@ -1,0 +1,117 @@
+"""The page 'How true is the simulator': our figures beside those of papers, of peers' tools and of real chips."""
+
+import pandas as pd
+
+from lib.report import charts
+from lib.report.page import Page
+from lib.report.report_data import ReportData
+from lib.report.tables import Table, interval, number
+from schemas.reference import load_reference
+
+NEAR_PCT = 10.0
+"""Errors up to this count as near in the summary."""
+
+SOURCES = {
+    "scalesim": "SCALE-Sim 3.0.0: compute cycles of its systolic arrays",
+    "zigzag": "ZigZag: cycles of its mappings",
+    "accelforge": "AccelForge: cycles of its mappings",
+    "tpu-tiles": "Real TPU tiles (TpuGraphs): order and choice of tiles",
+}
+"""Sources other than the papers' tables and figures, in words."""
+
+
+def fidelity_figures(data: ReportData) -> pd.DataFrame:
+    """The figures of all entries, each once."""
+    tables = [artifact["figures.parquet"] for artifact in data.fidelity.values()]
+    if not tables:
+        return pd.DataFrame(columns=["source", "subject", "quantity", "role", "ours", "theirs", "error_pct"])
+    return pd.concat(tables, ignore_index=True).drop_duplicates(["source", "subject", "quantity"])
+
+
+def fidelity_page(data: ReportData) -> Page:
+    """Summary by source, all pairs in one chart, what the papers contradict themselves in, then every figure."""
+    page = Page("fidelity", "How true is the simulator")
+    figures = fidelity_figures(data)
+    if figures.empty:
+        return page
+    page.text(
+        "Our figures beside figures that others published or that we made with their tools. Calibration: constants of "
+        "the simulator were fitted to it, so agreement shows that the form of the model can follow. Validation: "
+        "nothing was ever fitted to it. Where constants are known only within a range, the range of our figure over it "
+        "stands in brackets."
+    )
+    page.table(summary_table(figures))
+    page.chart(charts.ours_against_theirs(figures, "Ours against theirs"), "Filled: validation. Hollow: calibration.")
+    page.heading("Where the papers contradict themselves")
+    page.text("No model can meet all of these figures. They are listed, not chased.")
+    page.table(errata_table())
+    for source, rows in figures.groupby("source", sort=False):
+        page.heading(source_title(str(source)))
+        if rows["quantity"].nunique() > 1:
+            page.table(quantity_table(rows))
+        page.table(figure_table(rows))
+    return page
+
+
+def source_title(source: str) -> str:
+    """`FAST, table 5` for `fast-table-5`."""
+    if source.startswith("fast-"):
+        return "FAST, " + source.removeprefix("fast-").replace("-", " ")
+    return SOURCES.get(source, source)
+
+
+def summary_table(figures: pd.DataFrame) -> Table:
+    """One row a source and role."""
+    return Table(
+        "Summary",
+        ["source", "role", "figures", "median error, %", f"within {NEAR_PCT:g} %", "largest error, %"],
+        [
+            [source_title(source), role, *_error_cells(rows)]
+            for (source, role), rows in figures.groupby(["source", "role"], sort=False)
+        ],
+        "Errors are absolute, in percent of their figure. Figures: those that have a counterpart.",
+    )
+
+
+def quantity_table(figures: pd.DataFrame) -> Table:
+    """One row a quantity and role of a source."""
+    return Table(
+        "By quantity",
+        ["quantity", "role", "figures", "median error, %", f"within {NEAR_PCT:g} %", "largest error, %"],
+        [
+            [_words(quantity), role, *_error_cells(rows)]
+            for (quantity, role), rows in figures.groupby(["quantity", "role"], sort=False)
+        ],
+    )
+
+
+def _error_cells(figures: pd.DataFrame) -> list[str]:
+    errors = figures["error_pct"].abs().dropna()
+    if errors.empty:
+        return ["0", "-", "-", "-"]
+    near = int((errors <= NEAR_PCT).sum())
+    return [str(len(errors)), number(errors.median()), str(near), number(errors.max())]
+
+
+def figure_table(figures: pd.DataFrame) -> Table:
+    """Every figure of a source."""
+    return Table(
+        "All figures",
+        ["subject", "quantity", "unit", "role", "ours", "theirs", "error, %", "note"],
+        [
+            [
+                row.subject, _words(row.quantity), row.unit, row.role, interval(row.ours, row.low, row.high),
+                number(row.theirs), "-" if pd.isna(row.error_pct) else f"{row.error_pct:+.1f}", row.note,
+            ]
+            for row in figures.itertuples(index=False)
+        ],
+    )  # fmt: skip
+
+
+def errata_table() -> Table:
+    """What is wrong in the papers themselves."""
+    return Table("Errata", ["where", "what"], [[erratum.where, erratum.text] for erratum in load_reference().errata])
+
+
+def _words(quantity: str) -> str:
+    return quantity.replace("_", " ")

@@ -1,0 +1,62 @@
+"""The page of outside figures and its headline figures."""
+
+import pandas as pd
+import pytest
+
+from lib.fidelity.figure import Figure
+from lib.fidelity.sources import figure_table
+from lib.report.fidelity_headline import fidelity_headlines
+from lib.report.fidelity_page import fidelity_page, summary_table
+from lib.report.pages import build_report
+from tests.lib.report.report_examples import Stub, report_data
+
+NAN = float("nan")
+FIGURES = [
+    Figure("fast-table-5", "fast-large", "queries", "1/s", "calibration", 770.0, 733.0, "", 700.0, 800.0),
+    Figure("fast-table-5", "fast-small", "queries", "1/s", "validation", 300.0, 241.0),
+    Figure("fast-table-1", "efficientnet-b3", "max_working_set", "MiB", "calibration", 7.7, NAN, "an erratum"),
+    *(Figure("scalesim", f"layer-{n}", "cycles", "cycles", "validation", 100.0 + n, 100.0) for n in range(5)),
+]
+
+
+def data(figures=None):
+    return report_data(fidelity={"f": Stub({}, {"figures.parquet": figure_table(figures or FIGURES)})})
+
+
+def test_summary_counts_by_source_and_role():
+    rows = {(row[0], row[1]): row[2:] for row in summary_table(figure_table(FIGURES)).rows}
+    # Errors of layers 0 to 4: 0, 1, 2, 3, 4 %.
+    assert rows["SCALE-Sim 3.0.0: compute cycles of its systolic arrays", "validation"] == ["5", "2", "5", "4"]
+    assert rows["FAST, table 5", "validation"] == ["1", "24.5", "0", "24.5"]
+    assert rows["FAST, table 1", "calibration"] == ["0", "-", "-", "-"]
+
+
+def test_headlines_have_role_and_goal():
+    found = {figure.name: figure for figure in fidelity_headlines(data())}
+    error = found["fidelity.fast-table-5.fast-large.queries.error_pct"]
+    assert (error.role, error.goal, error.met) == ("calibration", "<= 5", False)
+    assert found["fidelity.fast-table-5.fast-large.queries.theirs"].value == 733.0
+    assert found["fidelity.fast-table-5.fast-small.queries.error_pct"].met is False
+    assert found["fidelity.scalesim.cycles.error_pct"].value == pytest.approx(2.0)
+    assert found["fidelity.scalesim.cycles.largest_error_pct"].value == pytest.approx(4.0)
+    assert not any("efficientnet-b3" in name for name in found)
+
+
+def test_page_shows_every_figure_with_range_and_note():
+    page, summary = build_report(data())
+    assert "How true is the simulator" in page
+    for words in ("770\n[700, 800]", "an erratum", "layer-4", "+24.5", "Errata", "Filled: validation"):
+        assert words in page
+    assert any(figure.name.startswith("fidelity.") for figure in summary.figures)
+
+
+def test_a_figure_of_two_entries_is_shown_once():
+    twice = report_data(
+        fidelity={name: Stub({}, {"figures.parquet": figure_table(FIGURES)}) for name in ("one", "two")}
+    )
+    assert len(fidelity_headlines(twice)) == len(fidelity_headlines(data()))
+
+
+def test_no_page_without_figures():
+    assert fidelity_page(report_data()).parts == []
+    assert isinstance(figure_table([]), pd.DataFrame)
