@@ -1,0 +1,145 @@
+"""Tile bounds of TpuGraphs' configurations as tiles of a kernel's canonical loops.
+
+Read off the data, so a hypothesis: bounds run from the most major dimension of an array's layout to the most minor
+one; the two most minor ones count blocks of 8 x 128 elements, whatever the type. Output bounds belong to the result of
+a convolution or window, to what a reduction reads, else to the kernel's result. Kernel bounds of a convolution are
+window height, window width, input channels (blocks of 8), output channels (blocks of 128). Input bounds are unused.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from lib.program.canonical_loops import LARGEST_RANK
+from lib.program.kernels import BATCH, GROUP, IN_C, KERNEL_H, KERNEL_W, OUT_C, OUT_H, OUT_W, Kernels
+from lib.program.op_kinds import op_kind_table
+from lib.program.program import Instruction, Program
+from lib.targets.tpugraphs_columns import INPUT_BOUNDS, KERNEL_BOUNDS, LONGEST_LIST, OUTPUT_BOUNDS
+from lib.targets.tpugraphs_graph import NotRepresentable
+
+SUBLANES, LANES = 8, 128
+"""Elements of a block along the second and the most minor dimension."""
+ONE_DIMENSION = "bounds of an array with fewer than two dimensions are not understood"
+
+
+def tiles_of_configurations(program: Program, kernels: Kernels, configurations: np.ndarray) -> np.ndarray:
+    """int32[c, 8] tiles of the one kernel of `program` (the first of `kernels`) for float[c, 24] configurations.
+
+    Raises NotRepresentable, naming the configuration where it is one row's fault.
+    """
+    loops = kernels.loops[0].astype(np.int64)
+    opcode = op_kind_table()[kernels.op_kind[kernels.hero[0]]][0]
+    matches = [one for one in program.instructions if one.opcode == opcode]
+    hero = matches[-1] if opcode in ("convolution", "reduce", "reduce-window") else program.instructions[-1]
+    array, slots = _bounded_array(program, hero)
+    _check(loops, array, slots)
+    bounds = np.asarray(configurations, dtype=np.int64)
+    if bounds[:, INPUT_BOUNDS : INPUT_BOUNDS + LONGEST_LIST].any():
+        raise NotRepresentable("input bounds are set; what they mean is not known")
+    tile = np.tile(loops, (len(bounds), 1))
+    _apply(tile, bounds[:, OUTPUT_BOUNDS : OUTPUT_BOUNDS + LONGEST_LIST], _memory_order(array), slots, "output")
+    window = bounds[:, KERNEL_BOUNDS : KERNEL_BOUNDS + LONGEST_LIST]
+    if window.any():
+        if hero.opcode != "convolution":
+            raise NotRepresentable(f"kernel bounds are set for a kernel of {hero.opcode}")
+        _apply_window(tile, window, len(hero.dimensions) - 2)
+    return tile.astype(np.int32)
+
+
+def _bounded_array(program: Program, hero: Instruction) -> tuple[Instruction, list[int]]:
+    """The array that output bounds cut, and the canonical loop that walks each of its dimensions (-1: extent 1)."""
+    if hero.opcode == "convolution":
+        return hero, _convolution_slots(hero)
+    if hero.opcode == "reduce-window":
+        return hero, _window_slots(hero)
+    if hero.opcode == "reduce":
+        source = program.instructions[hero.operands[0]]
+        parallel = [d for d in range(len(source.dimensions)) if d not in hero.axes]
+        return source, _numbered(source, parallel + list(hero.axes))
+    return hero, _numbered(hero, list(range(len(hero.dimensions))))
+
+
+def _convolution_slots(hero: Instruction) -> list[int]:
+    numbers = hero.convolution
+    assert numbers is not None
+    groups = numbers.feature_groups * numbers.batch_groups
+    features = hero.dimensions[numbers.output_feature]
+    if groups not in (1, features):
+        raise NotRepresentable(f"{groups} groups for {features} output features: two loops walk a bounded dimension")
+    slots = [-1] * len(hero.dimensions)
+    slots[numbers.output_batch] = BATCH
+    slots[numbers.output_feature] = GROUP if groups > 1 else OUT_C
+    first = 2 - len(numbers.output_spatial)
+    for position, dimension in enumerate(numbers.output_spatial):
+        slots[dimension] = (OUT_H, OUT_W)[first + position]
+    return _without_units(hero, slots)
+
+
+def _window_slots(hero: Instruction) -> list[int]:
+    window = hero.window
+    assert window is not None
+    windowed = [
+        d
+        for d, extent in enumerate(hero.dimensions)
+        if window.size[d] > 1 or (extent > 1 and max(window.stride[d], window.base_dilation[d]) > 1)
+    ]
+    others = [d for d in range(len(hero.dimensions)) if d not in windowed]
+    slots = [BATCH] * len(hero.dimensions)
+    for position, dimension in enumerate(windowed):
+        slots[dimension] = (OUT_H, OUT_W)[2 - len(windowed) + position]
+    if others:
+        slots[others[-1]] = OUT_C
+    return _without_units(hero, slots)
+
+
+def _numbered(array: Instruction, order: list[int]) -> list[int]:
+    walked = [dimension for dimension in order if array.dimensions[dimension] > 1]
+    if len(walked) > LARGEST_RANK:
+        raise NotRepresentable(f"{len(walked)} dimensions above 1; kernels have at most {LARGEST_RANK}")
+    return [walked.index(d) if d in walked else -1 for d in range(len(array.dimensions))]
+
+
+def _without_units(array: Instruction, slots: list[int]) -> list[int]:
+    return [slot if extent > 1 else -1 for slot, extent in zip(slots, array.dimensions, strict=True)]
+
+
+def _check(loops: np.ndarray, array: Instruction, slots: list[int]) -> None:
+    used = [slot for slot in slots if slot >= 0]
+    if len(array.dimensions) < 2:
+        raise NotRepresentable(ONE_DIMENSION)
+    alike = all(loops[slot] == extent for slot, extent in zip(slots, array.dimensions, strict=True) if slot >= 0)
+    if not alike or len(set(used)) != len(used):
+        raise NotRepresentable(
+            f"the kernel's loops {loops.tolist()} do not walk {array.opcode} {list(array.dimensions)} one by one"
+        )
+
+
+def _memory_order(array: Instruction) -> list[int]:
+    return list(reversed(array.layout))
+
+
+def _apply(tile: np.ndarray, bounds: np.ndarray, order: Sequence[int], slots: list[int], what: str) -> None:
+    """Cut the loops that walk the dimensions in `order` (major first) to `bounds`; rows without bounds stay whole."""
+    given = bounds.any(axis=1)
+    count = np.count_nonzero(bounds, axis=1)
+    wrong = np.flatnonzero(given & ((count != len(order)) | (bounds < 0).any(axis=1)))
+    if len(wrong):
+        raise NotRepresentable(
+            f"configuration {wrong[0]}: {what} bounds {bounds[wrong[0]].tolist()} for {len(order)} dimensions"
+        )
+    for position, dimension in enumerate(order):
+        slot = slots[dimension]
+        from_minor = len(order) - 1 - position
+        block = LANES if from_minor == 0 else (SUBLANES if from_minor == 1 else 1)
+        if slot >= 0:
+            extent = np.minimum(bounds[:, position] * block, tile[:, slot])
+            tile[:, slot] = np.where(given, extent, tile[:, slot])
+
+
+def _apply_window(tile: np.ndarray, bounds: np.ndarray, spatial: int) -> None:
+    """Cut window and channels to kernel bounds."""
+    order = [KERNEL_H, KERNEL_W, IN_C, OUT_C][2 - spatial :] if spatial <= 2 else []
+    _apply(tile, bounds, list(range(len(order))), order, "kernel")
+
+
+__all__ = ["tiles_of_configurations"]
