@@ -8,6 +8,7 @@ from lib.schedule.node_table import (
     END,
     FIRST,
     LOOP,
+    MULTIPLE,
     NO_EXTENT,
     STRIDE,
     WHOLE,
@@ -40,25 +41,52 @@ def whole_extents(operands, loops) -> np.ndarray:
 
 
 @njit(cache=True, error_model="numpy")
+def contiguous_run(dimension, whole, first, end, tile) -> tuple[float, bool]:
+    """(elements of a run that lies together in DRAM, whether it consists of whole register tiles).
+
+    Dimensions `first` to `end`, minor first. An array at least as wide as the lanes lies in register tiles, which
+    follow one another row-major: within a register tile a run holds the rows that the tile has of it, beyond it grows
+    over a dimension while the ones below are taken whole. A narrower array lies row-major, without padding.
+    """
+    if end == first:
+        return 1.0, False
+    run = minor = float(_extent(dimension, first, tile))
+    broken = minor < whole[first]
+    lanes = float(dimension[first, MULTIPLE])
+    tiled = end - first > 1 and whole[first] >= lanes
+    if tiled:
+        rows, rows_of_tile = float(_extent(dimension, first + 1, tile)), float(dimension[first + 1, MULTIPLE])
+        rows_of_tile = min(rows_of_tile, whole[first + 1])
+        if rows < rows_of_tile:
+            return rows * min(minor, lanes), True
+        if broken:
+            return rows_of_tile * minor, True
+    d = first + 1
+    while d < end and not broken:
+        extent = float(_extent(dimension, d, tile))
+        run *= extent
+        broken = extent < whole[d]
+        d += 1
+    return run, tiled
+
+
+@njit(cache=True, error_model="numpy")
 def operand_transfer(model, row, tile, element_bytes, datapath) -> tuple[float, float]:
     """(seconds, bytes) to move the tile of operand `row`, latency left out.
 
-    `model`: :class:`lib.cost.tile_step.StepModel`; `tile`: int64[9], the last 1. The tile lies in DRAM row-major, so a
-    contiguous run grows over a dimension while the ones below are taken whole. Each run is rounded up to whole bursts
-    and loses one more at its break.
+    `model`: :class:`lib.cost.tile_step.StepModel`; `tile`: int64[9], the last 1. A contiguous run is rounded up to
+    whole register tiles, or to whole bursts where the array is narrower than the lanes, and takes a moment to start.
     """
-    node, dimension, whole = model.operands.node, model.operands.dimension, model.whole
-    elements = run = 1.0
-    broken = False
-    for d in range(node[row, FIRST], node[row, END]):
-        extent = float(_extent(dimension, d, tile))
-        elements *= extent
-        if not broken:
-            run *= extent
-            broken = extent < whole[d]
+    node, dimension, constants = model.operands.node, model.operands.dimension, model.constants
+    first, end = node[row, FIRST], node[row, END]
+    elements = 1.0
+    for d in range(first, end):
+        elements *= float(_extent(dimension, d, tile))
     elements = min(elements, float(node[row, WHOLE]))
+    run, tiled = contiguous_run(dimension, model.whole, first, end, tile)
     run_bytes = min(run, elements) * element_bytes
     moved = elements * element_bytes
-    burst = model.constants.burst_bytes
-    spent = moved / run_bytes * (np.ceil(run_bytes / burst) + 1.0) * burst
-    return spent / (datapath.dram_bytes_per_s * model.constants.dram_efficiency), moved
+    unit = 4.0 * datapath.register_sublanes * datapath.register_lanes if tiled else constants.burst_bytes
+    runs = moved / run_bytes
+    spent = runs * np.ceil(run_bytes / unit) * unit / (datapath.dram_bytes_per_s * constants.dram_efficiency)
+    return spent + runs * constants.dma_run_cycles / datapath.clock_hz, moved

@@ -4,6 +4,7 @@ A file (npz, never a pickle) holds one kernel: its graph, c tile configurations 
 """
 
 import zipfile
+import zlib
 from pathlib import Path
 from typing import NamedTuple
 
@@ -90,7 +91,9 @@ def _joined(read: list[RecordedTiles], refused: list[str]) -> RecordedTiles:
     tile = [one.schedules.tile for one in read]
     return RecordedTiles(
         kernels=concatenate([one.kernels for one in read]) if read else empty_kernels(),
-        schedules=schedules_for_tiles(np.repeat(np.arange(len(read)), rows), np.concatenate(tile) if tile else _NO_TILE),
+        schedules=schedules_for_tiles(
+            np.repeat(np.arange(len(read)), rows), np.concatenate(tile) if tile else _NO_TILE
+        ),
         runtime_s=np.concatenate([np.empty(0), *(one.runtime_s for one in read)]),
         default_runtime_s=np.concatenate([np.empty(0), *(one.default_runtime_s for one in read)]),
         names=[name for one in read for name in one.names],
@@ -109,7 +112,9 @@ def _one_kernel(program: Program) -> Kernels:
     if not computed.any():
         raise NotRepresentable("nothing is computed or moved in it")
     if not computed[program.outputs[0]]:
-        raise NotRepresentable(f"its result is a {program.instructions[program.outputs[0]].opcode}, which costs nothing")
+        raise NotRepresentable(
+            f"its result is a {program.instructions[program.outputs[0]].opcode}, which costs nothing"
+        )
     try:
         return extract(program, np.where(computed, program.outputs[0], -1).astype(np.int32)).kernels
     except UnsupportedInstruction:
@@ -121,12 +126,12 @@ def _one_kernel(program: Program) -> Kernels:
 def _arrays(path: Path) -> dict[str, np.ndarray]:
     """The arrays of a file, checked for kind, shape and range."""
     try:
-        with np.load(path, allow_pickle=False) as file:
+        with path.open("rb") as stream, np.load(stream, allow_pickle=False) as file:
             missing = [name for name in ARRAYS if name not in file.files]
             if missing:
                 raise RecordedFileError(f"{path}: the arrays {', '.join(missing)} are missing")
             arrays = {name: file[name] for name in ARRAYS}
-    except (OSError, EOFError, zipfile.BadZipFile, AttributeError) as error:
+    except (OSError, EOFError, zipfile.BadZipFile, AttributeError, TypeError, zlib.error) as error:
         raise RecordedFileError(f"{path}: is damaged or no npz file ({error})") from error
     except ValueError as error:
         if isinstance(error, RecordedFileError):

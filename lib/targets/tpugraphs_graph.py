@@ -310,7 +310,11 @@ def _convolution(row: np.ndarray, plain: Instruction, read: list[Instruction]) -
 
 
 def _convolves(
-    numbers: ConvolutionDimensions, window: Window | None, result: Instruction, source: Instruction, weights: Instruction
+    numbers: ConvolutionDimensions,
+    window: Window | None,
+    result: Instruction,
+    source: Instruction,
+    weights: Instruction,
 ) -> bool:
     """Whether the shapes agree (OpenXLA's operation semantics, ConvWithGeneralPadding)."""
     rank = len(result.dimensions)

@@ -22,7 +22,13 @@ from tests.lib.cost.random_kernels import (
 )
 
 SIMPLE = SimulatorConstants(
-    kernel_launch_s=0.0, step_cycles=0.0, dma_latency_s=0.0, dram_efficiency=1.0, burst_bytes=1e-9, alu_slots=1.0
+    kernel_launch_s=0.0,
+    step_cycles=0.0,
+    dma_latency_s=0.0,
+    dma_run_cycles=0.0,
+    dram_efficiency=1.0,
+    burst_bytes=1e-9,
+    alu_slots=1.0,
 )
 """Nothing is lost on the way: only the units and the pipeline are left."""
 CYCLE = 1 / 0.94e9
@@ -70,7 +76,7 @@ def test_dot_by_hand():
     seconds, parts, moved = price(dot(), (64, 1, 1, 1000, 1024, 1, 1, 1))
     step = (8 * 4 * 128 + 253) * CYCLE
     load = (64 * 1024 + 1024 * 1000) * 2 * BYTE
-    store = 64 * 1000 * 2 * BYTE
+    store = 32 * 4096 * BYTE  # 128,000 bytes in register tiles of 4 KiB
     assert load > step
     assert seconds == pytest.approx(load + load + step + store, rel=1e-6)
     assert parts["matrix_s"] == pytest.approx(2 * step)
@@ -82,7 +88,7 @@ def test_convolution_by_hand():
     # The window reaches over 30 x 30 pixels of the input.
     seconds, _, moved = price(convolution_relu(), (1, 28, 28, 256, 128, 3, 3, 1))
     step = (9 * 2 * 392 + 253) * CYCLE
-    first = (30 * 30 * 128 + 9 * 128 * 256 + 256) * 2 * BYTE
+    first = (57 * 4096 + (9 * 128 * 256 + 256) * 2) * BYTE  # 30 x 30 x 128 fill 57 register tiles of 4 KiB
     store = 28 * 28 * 256 * 2 * BYTE
     assert seconds == pytest.approx(first + 4 * step + store, rel=1e-6)
     assert moved.tolist() == [4 * 30 * 30 * 128 * 2, (9 * 128 * 256 + 256) * 2, 4 * 28 * 28 * 256 * 2]
@@ -146,13 +152,33 @@ def test_transposition_passes_through_the_cross_lane_unit():
     assert parts["vector_s"] == pytest.approx(256 * 256 / 128 * CYCLE)
 
 
-def test_short_runs_cost_bandwidth():
-    # Half of 256 channels is a run of 256 bytes, which loses one burst of 32 bytes.
-    constants = SIMPLE._replace(burst_bytes=32.0)
-    row = elementwise(4, 8, 8, 256)
-    _, whole, _ = price(row, (4, 8, 8, 256, 1, 1, 1, 1), constants=constants)
-    _, halved, _ = price(row, (4, 8, 8, 128, 1, 1, 1, 1), constants=constants)
-    assert halved["load_s"] / whole["load_s"] == pytest.approx((1 + 32 / 256) / (1 + 32 / 131072), rel=1e-9)
+def loading_s(row, tile, **changes) -> float:
+    return price(row, tile, constants=SIMPLE._replace(**changes))[1]["load_s"]
+
+
+@pytest.mark.parametrize(
+    ("tile", "moved_bytes", "runs"),
+    [
+        # [4, 32, 32, 256] bfloat16, twice. Whole: one run. A width of 16 rows: 16 x 256 lie in two register tiles of 16
+        # x 128 each, one run a batch, line and half. 128 channels: runs of one register tile (4 KiB). 8 rows: half of
+        # each register tile is wanted, all of it is moved.
+        ((4, 32, 32, 256), 4 * 32 * 32 * 256 * 2, 1),
+        ((4, 32, 16, 256), 4 * 32 * 32 * 256 * 2, 4 * 32 * 2),
+        ((4, 32, 32, 128), 4 * 32 * 32 * 256 * 2, 4 * 32 * 2 * 2),
+        ((4, 32, 8, 256), 2 * 4 * 32 * 32 * 256 * 2, 4 * 32 * 4 * 2),
+    ],
+)
+def test_wide_arrays_move_by_the_register_tile(tile, moved_bytes, runs):
+    row = elementwise(4, 32, 32, 256)
+    found = loading_s(row, (*tile, 1, 1, 1, 1), dma_run_cycles=1.0)
+    assert found == pytest.approx(2 * (moved_bytes * BYTE + runs * CYCLE))
+
+
+def test_arrays_narrower_than_the_lanes_move_by_the_burst():
+    # 24 channels: a line of 10 pixels is a run of 480 bytes, 15 bursts; of 5 pixels 240, 8 bursts.
+    row = elementwise(4, 16, 10, 24)
+    assert loading_s(row, (4, 16, 10, 24, 1, 1, 1, 1), burst_bytes=32.0) == pytest.approx(2 * 4 * 16 * 480 * BYTE)
+    assert loading_s(row, (4, 16, 5, 24, 1, 1, 1, 1), burst_bytes=32.0) == pytest.approx(2 * 4 * 16 * 2 * 256 * BYTE)
 
 
 def test_fixed_costs_are_paid_once_a_step():
