@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import pandas as pd
 
-from lib.fidelity import scalesim
+from lib.fidelity import scalesim, tpu_tiles
 from lib.fidelity.fast import fast_figures
 from lib.fidelity.figure import Figure
 from lib.program.program import Program
@@ -14,7 +14,11 @@ COLUMNS = ("source", "subject", "quantity", "unit", "role", "ours", "theirs", "e
 
 def fidelity_figures(sources: list[str], programs: Mapping[str, Program]) -> pd.DataFrame:
     """One row a figure, as `schemas.fidelity_artifact` describes. `programs`: FAST's workloads by the paper's names."""
-    of_source = {"scalesim": scalesim.figures, "fast": lambda: fast_figures(programs)}
+    of_source = {
+        "scalesim": scalesim.figures,
+        "tpu-tiles": tpu_tiles.figures,
+        "fast": lambda: fast_figures(programs),
+    }
     return figure_table([figure for source in sources for figure in of_source[source]()])
 
 

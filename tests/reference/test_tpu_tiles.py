@@ -1,0 +1,43 @@
+"""Simulator and analytical model against measured tiles of real TPU kernels."""
+
+import numpy as np
+import pytest
+
+from lib.fidelity.tpu_tiles import TILES, analytical_s, predictions, simulated_s
+from lib.targets.recorded import read_recorded_folder
+from tests.datapath_examples import tpu_v3
+
+ROWS = {"calibration": (16, 23, 11), "validation": (61, 16, 10)}
+"""Configurations of each file, as the description of the data lists them."""
+
+
+@pytest.mark.parametrize("role", ROWS)
+def test_all_files_that_ship_are_read(role):
+    recorded = read_recorded_folder(TILES / role)
+    assert recorded.refused == []
+    assert tuple(np.bincount(recorded.schedules.kernel)) == ROWS[role]
+    assert (recorded.default_runtime_s > 0).all()
+
+
+def test_the_simulator_orders_calibration_tiles_better_than_the_analytical_model():
+    recorded = read_recorded_folder(TILES / "calibration")
+    simulated = predictions(recorded, simulated_s(recorded.kernels, recorded.schedules, tpu_v3()))
+    analytical = predictions(recorded, analytical_s(recorded.kernels, recorded.schedules, tpu_v3()))
+    for ours, theirs in zip(simulated, analytical, strict=True):
+        assert ours.tau > theirs.tau
+        assert ours.picked_s <= 1.1 * ours.best_s
+        assert ours.predicted_best_s == pytest.approx(ours.best_s, rel=0.2)
+
+
+def test_equal_tiles_are_averaged_and_a_tile_without_a_cost_is_left_out():
+    recorded = read_recorded_folder(TILES / "calibration")
+    kernel = recorded.names.index("alexnet_tile_07_copy.25")
+    rows = recorded.schedules.kernel == kernel
+    seconds = np.where(rows, recorded.runtime_s, 0.0)
+    found = predictions(recorded, seconds)[kernel]
+    # 11 rows, the whole kernel twice: 7.310 and 7.591 us.
+    assert (found.tiles, found.tau, found.pairs) == (10, 1.0, 45)
+    assert found.best_s == found.picked_s == pytest.approx((7.310e-6 + 7.591e-6) / 2)
+    slowest = np.flatnonzero(rows)[recorded.runtime_s[rows].argmax()]
+    seconds[slowest] = np.nan
+    assert predictions(recorded, seconds)[kernel].tiles == 9
