@@ -125,7 +125,9 @@ def _one_pe(dataflow, pixels, taps, in_c, out_c, groups, few_channels, is_dot, m
     taps_on_rows = in_c == 1 and mapping == TAPS
     packed = min(rows // in_c, columns // out_c)
     if packed > 1 and not taps_on_rows:
-        passes = min(taps, constants.depthwise_passes * -(-taps // TAPS_OF_5X5)) if in_c == 1 else taps
+        passes = taps
+        if in_c == 1:  # a pass is at best one tap of every group on every diagonal of the array
+            passes = min(taps, max(constants.depthwise_passes * -(-taps // TAPS_OF_5X5), -(-taps // packed)))
         cycles = _diagonal_cycles(dataflow, pixels, passes, in_c, out_c, groups, packed, rows, columns, overlap)
         if cycles < best:
             best, diagonal = cycles, min(packed, groups)
@@ -164,7 +166,7 @@ def matrix_work(tile, in_c_whole, base_dilation, is_dot, dataflow, array, datapa
             out_c = -(-tile[OUT_C] // split_n)
             groups = -(-tile[GROUP] // split_g)
             split_taps = min(split_k, taps)
-            in_c = -(-tile[IN_C] // -(-split_k // split_taps))
+            in_c = -(-tile[IN_C] // (split_k // split_taps))
             m, share = -(-pixels // split_m), -(-taps // split_taps)
             cycles, repeats, row_folds, n, k = _one_pe(
                 dataflow, m, share, in_c, out_c, groups, few_channels, is_dot,

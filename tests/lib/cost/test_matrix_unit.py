@@ -5,7 +5,7 @@ import pytest
 
 from lib.cost.matrix_unit import accumulates_on_pe, array_cycles, matrix_work, usable_array
 from lib.cost.simulator_constants import SimulatorConstants
-from lib.schedule.schedules import INPUT_STATIONARY, WEIGHT_STATIONARY
+from lib.schedule.schedules import INPUT_STATIONARY, OUTPUT_STATIONARY, WEIGHT_STATIONARY
 from tests.lib.cost.random_kernels import EDGE, TPU_V3
 
 CONSTANTS = SimulatorConstants()
@@ -117,3 +117,15 @@ def test_partial_sums_stay_beside_the_array_where_l1_has_room():
     assert not accumulates_on_pe(usable_array(TPU_V3), CONSTANTS)
     with_l2 = TPU_V3._replace(l2_kind=2, l2_output_multiplier=8)
     assert accumulates_on_pe(usable_array(with_l2), CONSTANTS)
+
+
+def test_pes_that_split_the_contraction_are_no_more_than_there_are():
+    # 8 PEs, 3 taps of 512 channels: 2 PEs a tap, 256 channels each. Nothing else can be split.
+    eight = TPU_V3._replace(pes_x=8, pes_y=1)
+    assert cycles((1, 1, 1, 1, 512, 1, 3, 1), 512, datapath=eight, dataflow=OUTPUT_STATIONARY).cycles == 256 + 253
+
+
+def test_no_array_does_more_than_a_product_a_cell():
+    # 2 x 2 cells, 2 channels of 25 taps and 100 pixels are 5000 products: no ten passes of 100 pixels, but 13.
+    tiny = ONE_PE._replace(systolic_rows=2, systolic_columns=2)
+    assert cycles((1, 10, 10, 1, 1, 5, 5, 2), 1, datapath=tiny).cycles == 13 * 100 + 1
