@@ -4,6 +4,8 @@ docs/simulator.md tells the model; lib/cost/pipeline.py is the closed form, lib/
 what a single step costs.
 """
 
+from typing import Literal
+
 import numpy as np
 from numba import njit
 
@@ -30,7 +32,7 @@ class Simulator:
     stays in the global buffer, and hardware may vary."""
 
     name = "simulator"
-    scale = "seconds"
+    scale: Literal["seconds", "rank"] = "seconds"
     accepts = frozenset({"tile", "schedule", "residency", "hardware"})
     part_names = PART_NAMES
 

@@ -1,7 +1,9 @@
 """Rows for the page from the reference tables."""
 
+import math
 from typing import cast
 
+from lib.fidelity.fast.spread import Spread
 from lib.fidelity.figure import Figure, Role
 from schemas.reference import load_reference
 
@@ -23,10 +25,7 @@ SOURCES = {
 """Reference table to the figure's `source`."""
 
 
-def beside(
-    table: str, row: str, column: str, ours: float, note: str = "", *, quantity: str = "",
-    low: float = float("nan"), high: float = float("nan"),
-) -> Figure:  # fmt: skip
+def beside(table: str, row: str, column: str, ours: float | Spread, note: str = "", *, quantity: str = "") -> Figure:
     """Our value beside the one that the paper prints in a row and column of a reference table.
 
     `quantity` is the column's name unless it is given. What the reference calls a claim counts as validation here: no
@@ -34,7 +33,6 @@ def beside(
     """
     printed = load_reference().figure(table, row, column)
     role = cast(Role, "calibration" if printed.role == "calibration" else "validation")
-    theirs = float("nan") if printed.value is None else printed.value
-    return Figure(
-        SOURCES[table], row, quantity or column, printed.unit, role, float(ours), theirs, note, float(low), float(high)
-    )
+    theirs = math.nan if printed.value is None else printed.value
+    value, low, high = ours if isinstance(ours, Spread) else (float(ours), math.nan, math.nan)
+    return Figure(SOURCES[table], row, quantity or column, printed.unit, role, value, theirs, note, low, high)
