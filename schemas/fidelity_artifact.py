@@ -6,6 +6,7 @@ from schemas.artifact import Artifact
 from schemas.artifact_files import Column, FileSpec, TableSpec
 
 ROLES = ("calibration", "validation")
+RELATIONS = ("equal", "at most", "at least")
 KEY = ["source", "subject", "quantity"]
 """What tells the rows apart."""
 
@@ -14,7 +15,8 @@ class FidelityArtifact(Artifact):
     """Figures of one entry of the study's `fidelity:`; see `lib.fidelity.figure`.
 
     `theirs` and `error_pct` are null where the source prints nothing; `low`, `high`: range of `ours` over the
-    constants that are known only within a range, null where it has none.
+    constants that are known only within a range, null where it has none; `relation`: how ours should stand to theirs.
+    Of a bound `error_pct` says by how much ours breaks it.
     """
 
     version: ClassVar[int] = 1
@@ -31,6 +33,7 @@ class FidelityArtifact(Artifact):
                 "error_pct": Column("float64", nullable=True),
                 "low": Column("float64", nullable=True),
                 "high": Column("float64", nullable=True),
+                "relation": Column("string"),
                 "note": Column("string"),
             }
         )
@@ -47,6 +50,9 @@ class FidelityArtifact(Artifact):
         unknown = sorted(set(figures["role"]) - set(ROLES))
         if unknown:
             return "figures.parquet role", f"{unknown[0]!r} is not one of {', '.join(ROLES)}"
+        unknown = sorted(set(figures["relation"]) - set(RELATIONS))
+        if unknown:
+            return "figures.parquet relation", f"{unknown[0]!r} is not one of {', '.join(RELATIONS)}"
         if (figures["low"] > figures["high"]).any():
             return "figures.parquet low", "is above high"
         return None

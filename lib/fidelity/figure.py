@@ -5,6 +5,8 @@ from typing import Literal, NamedTuple
 Role = Literal["calibration", "validation"]
 """Calibration: constants were fitted on it. Validation: never fitted (design of each is in `reference.yaml`)."""
 
+Relation = Literal["equal", "at most", "at least"]
+
 
 class Figure(NamedTuple):
     """A row of the page 'How true is the simulator'."""
@@ -27,8 +29,16 @@ class Figure(NamedTuple):
     """Least of `ours` over the constants that are known only within a range; NaN where none matters."""
     high: float = float("nan")
     """Most of it."""
+    relation: Relation = "equal"
+    """How ours should stand to theirs; a bound is no figure to be near to."""
 
     @property
     def error_pct(self) -> float:
-        """Percent of their figure, signed; NaN where there is none or where theirs is 0."""
-        return 100.0 * (self.ours / self.theirs - 1.0) if self.theirs else float("nan")
+        """Percent of their figure, signed; NaN where there is none or where theirs is 0. Of a bound: by how much ours
+        breaks it, 0 where it holds."""
+        if not self.theirs:
+            return float("nan")
+        error = 100.0 * (self.ours / self.theirs - 1.0)
+        if self.relation == "at most":
+            return max(0.0, error)
+        return min(0.0, error) if self.relation == "at least" else error

@@ -1,6 +1,6 @@
 """All figures of an entry of the study's `fidelity:`, from every source that it names."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 import pandas as pd
 
@@ -9,12 +9,25 @@ from lib.fidelity.fast import fast_figures
 from lib.fidelity.figure import Figure
 from lib.program.program import Program
 
-COLUMNS = ("source", "subject", "quantity", "unit", "role", "ours", "theirs", "error_pct", "low", "high", "note")
+COLUMNS = (
+    "source",
+    "subject",
+    "quantity",
+    "unit",
+    "role",
+    "ours",
+    "theirs",
+    "error_pct",
+    "low",
+    "high",
+    "relation",
+    "note",
+)
 
 
 def fidelity_figures(sources: list[str], programs: Mapping[str, Program]) -> pd.DataFrame:
     """One row a figure, as `schemas.fidelity_artifact` describes. `programs`: FAST's workloads by the paper's names."""
-    of_source = {
+    of_source: dict[str, Callable[[], Iterable[Figure]]] = {
         "scalesim": scalesim.figures,
         "tpu-tiles": tpu_tiles.figures,
         "fast": lambda: fast_figures(programs),

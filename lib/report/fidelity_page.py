@@ -10,6 +10,10 @@ from schemas.reference import load_reference
 
 NEAR_PCT = 10.0
 """Errors up to this count as near in the summary."""
+FOLDED_ROWS = 40
+"""Longer tables are folded."""
+
+ERROR_COLUMNS = ("figures", "median error, %", f"within {NEAR_PCT:g} %", "largest error, %", "bounds that hold")
 
 SOURCES = {
     "scalesim": "SCALE-Sim 3.0.0: compute cycles of its systolic arrays",
@@ -24,7 +28,9 @@ def fidelity_figures(data: ReportData) -> pd.DataFrame:
     """The figures of all entries, each once."""
     tables = [artifact["figures.parquet"] for artifact in data.fidelity.values()]
     if not tables:
-        return pd.DataFrame(columns=["source", "subject", "quantity", "role", "ours", "theirs", "error_pct"])
+        return pd.DataFrame(
+            columns=["source", "subject", "quantity", "role", "ours", "theirs", "error_pct", "relation"]
+        )
     return pd.concat(tables, ignore_index=True).drop_duplicates(["source", "subject", "quantity"])
 
 
@@ -41,7 +47,10 @@ def fidelity_page(data: ReportData) -> Page:
         "stands in brackets."
     )
     page.table(summary_table(figures))
-    page.chart(charts.ours_against_theirs(figures, "Ours against theirs"), "Filled: validation. Hollow: calibration.")
+    comparable = figures[figures["relation"] == "equal"]
+    page.chart(
+        charts.ours_against_theirs(comparable, "Ours against theirs"), "Filled: validation. Hollow: calibration."
+    )
     page.heading("Where the papers contradict themselves")
     page.text("No model can meet all of these figures. They are listed, not chased.")
     page.table(errata_table())
@@ -64,12 +73,12 @@ def summary_table(figures: pd.DataFrame) -> Table:
     """One row a source and role."""
     return Table(
         "Summary",
-        ["source", "role", "figures", "median error, %", f"within {NEAR_PCT:g} %", "largest error, %"],
+        ["source", "role", *ERROR_COLUMNS],
         [
             [source_title(source), role, *_error_cells(rows)]
             for (source, role), rows in figures.groupby(["source", "role"], sort=False)
         ],
-        "Errors are absolute, in percent of their figure. Figures: those that have a counterpart.",
+        "Errors are absolute, in percent of their figure. Figures: those that have a counterpart, bounds apart.",
     )
 
 
@@ -77,7 +86,7 @@ def quantity_table(figures: pd.DataFrame) -> Table:
     """One row a quantity and role of a source."""
     return Table(
         "By quantity",
-        ["quantity", "role", "figures", "median error, %", f"within {NEAR_PCT:g} %", "largest error, %"],
+        ["quantity", "role", *ERROR_COLUMNS],
         [
             [_words(quantity), role, *_error_cells(rows)]
             for (quantity, role), rows in figures.groupby(["quantity", "role"], sort=False)
@@ -86,11 +95,14 @@ def quantity_table(figures: pd.DataFrame) -> Table:
 
 
 def _error_cells(figures: pd.DataFrame) -> list[str]:
-    errors = figures["error_pct"].abs().dropna()
+    """Figures to be near to, their errors, and how many bounds hold."""
+    bounds = figures[figures["relation"] != "equal"]["error_pct"].dropna()
+    held = f"{int((bounds == 0).sum())} of {len(bounds)}" if len(bounds) else "-"
+    errors = figures[figures["relation"] == "equal"]["error_pct"].abs().dropna()
     if errors.empty:
-        return ["0", "-", "-", "-"]
+        return ["0", "-", "-", "-", held]
     near = int((errors <= NEAR_PCT).sum())
-    return [str(len(errors)), number(errors.median()), str(near), number(errors.max())]
+    return [str(len(errors)), number(errors.median()), str(near), number(errors.max()), held]
 
 
 def figure_table(figures: pd.DataFrame) -> Table:
@@ -101,11 +113,21 @@ def figure_table(figures: pd.DataFrame) -> Table:
         [
             [
                 row.subject, _words(row.quantity), row.unit, row.role, interval(row.ours, row.low, row.high),
-                number(row.theirs), "-" if pd.isna(row.error_pct) else f"{row.error_pct:+.1f}", row.note,
+                number(row.theirs), _compared(row.error_pct, row.relation), row.note,
             ]
             for row in figures.itertuples(index=False)
         ],
+        folded=len(figures) > FOLDED_ROWS,
     )  # fmt: skip
+
+
+def _compared(error_pct: float, relation: str) -> str:
+    """Signed error; of a bound, whether it holds."""
+    if pd.isna(error_pct):
+        return "-"
+    if relation == "equal":
+        return f"{error_pct:+.1f}"
+    return f"{relation}: holds" if error_pct == 0 else f"{relation}: broken by {abs(error_pct):.1f}"
 
 
 def errata_table() -> Table:

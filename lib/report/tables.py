@@ -30,6 +30,8 @@ class Table:
     note: str = ""
     marked: set[int] = field(default_factory=set)
     """Rows to set off."""
+    folded: bool = False
+    """Whether only the title shows until it is opened."""
 
 
 def number(value: float | None, digits: int = 3) -> str:

@@ -50,7 +50,7 @@ def test_an_hlo_file_has_only_its_own_batch(tmp_path):
 
 ROW = {
     "source": "s", "subject": "a", "quantity": "q", "unit": "", "role": "validation", "ours": 1.0, "theirs": 2.0,
-    "error_pct": -50.0, "low": 0.5, "high": 1.5, "note": "",
+    "error_pct": -50.0, "low": 0.5, "high": 1.5, "relation": "equal", "note": "",
 }  # fmt: skip
 
 
@@ -60,6 +60,7 @@ ROW = {
         ([ROW, ROW], "s / a / q is there twice"),
         ([ROW | {"role": "claim"}], "'claim' is not one of calibration, validation"),
         ([ROW | {"low": 2.0}], "is above high"),
+        ([ROW | {"relation": "below"}], "'below' is not one of equal, at most, at least"),
     ],
 )
 def test_wrong_figures_are_refused(tmp_path, rows, words):

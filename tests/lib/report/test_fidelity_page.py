@@ -16,6 +16,8 @@ FIGURES = [
     Figure("fast-table-5", "fast-small", "queries", "1/s", "validation", 300.0, 241.0),
     Figure("fast-table-1", "efficientnet-b3", "max_working_set", "MiB", "calibration", 7.7, NAN, "an erratum"),
     *(Figure("scalesim", f"layer-{n}", "cycles", "cycles", "validation", 100.0 + n, 100.0) for n in range(5)),
+    Figure("scalesim", "layer-0", "bound", "cycles", "validation", 90.0, 100.0, relation="at most"),
+    Figure("scalesim", "layer-1", "bound", "cycles", "validation", 105.0, 100.0, relation="at most"),
 ]
 
 
@@ -26,9 +28,15 @@ def data(figures=None):
 def test_summary_counts_by_source_and_role():
     rows = {(row[0], row[1]): row[2:] for row in summary_table(figure_table(FIGURES)).rows}
     # Errors of layers 0 to 4: 0, 1, 2, 3, 4 %.
-    assert rows["SCALE-Sim 3.0.0: compute cycles of its systolic arrays", "validation"] == ["5", "2", "5", "4"]
-    assert rows["FAST, table 5", "validation"] == ["1", "24.5", "0", "24.5"]
-    assert rows["FAST, table 1", "calibration"] == ["0", "-", "-", "-"]
+    assert rows["SCALE-Sim 3.0.0: compute cycles of its systolic arrays", "validation"] == [
+        "5",
+        "2",
+        "5",
+        "4",
+        "1 of 2",
+    ]
+    assert rows["FAST, table 5", "validation"] == ["1", "24.5", "0", "24.5", "-"]
+    assert rows["FAST, table 1", "calibration"] == ["0", "-", "-", "-", "-"]
 
 
 def test_headlines_have_role_and_goal():
@@ -45,9 +53,37 @@ def test_headlines_have_role_and_goal():
 def test_page_shows_every_figure_with_range_and_note():
     page, summary = build_report(data())
     assert "How true is the simulator" in page
-    for words in ("770\n[700, 800]", "an erratum", "layer-4", "+24.5", "Errata", "Filled: validation"):
+    for words in (
+        "770\n[700, 800]",
+        "an erratum",
+        "layer-4",
+        "+24.5",
+        "Errata",
+        "Filled: validation",
+        "at most: holds",
+        "at most: broken by 5.0",
+    ):
         assert words in page
     assert any(figure.name.startswith("fidelity.") for figure in summary.figures)
+
+
+def test_the_simulator_should_order_measured_tiles_better_than_the_analytical_model():
+    taus = {"simulator": (0.9, 0.5), "analytical": (0.8, 0.7)}
+    figures = [
+        Figure("tpu-tiles", f"kernel-{place}", f"kendall_tau_{model}", "", "validation", tau, 1.0)
+        for model, both in taus.items()
+        for place, tau in enumerate(both)
+    ]
+    found = {figure.name: figure for figure in fidelity_headlines(data(figures))}
+    mean = found["fidelity.tpu-tiles.validation.mean_kendall_tau_simulator.ours"]
+    assert mean.value == pytest.approx(0.7)
+    assert mean.met is False
+
+
+def test_long_tables_are_folded():
+    rows = [Figure("scalesim", f"layer-{n}", "cycles", "cycles", "validation", 1.0, 1.0) for n in range(41)]
+    assert "<details><summary>All figures (41)</summary>" in build_report(data(rows))[0]
+    assert "<details>" not in build_report(data(rows[:40]))[0]
 
 
 def test_a_figure_of_two_entries_is_shown_once():
