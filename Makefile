@@ -1,15 +1,18 @@
-# make: set up .venv and run the default study · make test · make check · make clean
+# make: set up .venv and run the default study · make test · make check · make bench · make clean
 # STUDY=path/to/study.yaml runs another study; PYTHON=/path/to/python3.12 chooses the interpreter.
+# BENCH=simulator,peers chooses some of the benchmarks.
 SHELL := bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DELETE_ON_ERROR:
 
 STUDY ?= config.yaml
+BENCH ?=
 PYTHON ?= $(shell for v in 3.13 3.12 3.11 3; do command -v python$$v && python$$v -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))' 2>/dev/null && break; done 2>/dev/null | tail -n 1)
 BIN := .venv/bin
 READY := .venv/ready
+PEERS := .venv-peers/ready
 
-.PHONY: all check test lock clean format docs compile
+.PHONY: all check test bench lock clean format docs compile
 
 all: $(READY)
 	@$(BIN)/python -m lib.check_study "$(STUDY)"
@@ -41,6 +44,18 @@ check: $(READY)
 test: compile
 	$(BIN)/pytest -n 2 --dist loadfile
 
+# The peers' environment is made once; where that fails (no package index), the other benchmarks run all the same.
+bench: compile
+	@case ",$(BENCH)," in ,,|*,peers,*) $(MAKE) --no-print-directory $(PEERS) || true;; esac
+	@$(BIN)/python -m lib.benchmark --only "$(BENCH)"
+
+$(PEERS): requirements-peers.lock
+	@echo "Setting up .venv-peers with SCALE-Sim and ZigZag (once; half a minute)"
+	@rm -rf .venv-peers
+	@"$(PYTHON)" -m venv .venv-peers
+	@.venv-peers/bin/pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r requirements-peers.lock
+	@touch $(PEERS)
+
 format: $(READY)
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
@@ -49,11 +64,14 @@ format: $(READY)
 docs: $(READY)
 	$(BIN)/python -m schemas.reference_docs
 
-# Needs `uv`; rewrites the lock file for all supported Pythons.
+# Needs `uv`; rewrites the lock files for all supported Pythons.
+LOCK := uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links \
+  --no-header --no-annotate --quiet
 lock:
-	uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links \
-	  --no-header --no-annotate --quiet --extra test pyproject.toml -o requirements.lock
+	$(LOCK) --extra test pyproject.toml -o requirements.lock
 	sed -i '1i # Exact versions with hashes for Python 3.11 to 3.13; made by `make lock` from pyproject.toml.' requirements.lock
+	$(LOCK) requirements-peers.in -o requirements-peers.lock
+	sed -i '1i # Exact versions with hashes for Python 3.11 to 3.13; made by `make lock` from requirements-peers.in.' requirements-peers.lock
 
 clean:
 	rm -rf results .snakemake .pytest_cache .mypy_cache .ruff_cache

@@ -3,6 +3,7 @@
 import re
 import tomllib
 
+import pytest
 import yaml
 
 from tests.workflow.run_snakemake import ROOT
@@ -13,8 +14,9 @@ def locked_versions() -> dict[str, str]:
     return dict(re.findall(r"^([a-z0-9-]+)==([^ ;\\]+)", text, re.MULTILINE))
 
 
-def test_the_lock_file_has_hashes_and_no_addresses():
-    text = (ROOT / "requirements.lock").read_text()
+@pytest.mark.parametrize("file", ["requirements.lock", "requirements-peers.lock"])
+def test_lock_files_have_hashes_and_no_addresses(file):
+    text = (ROOT / file).read_text()
     assert "http" not in text
     assert "--index" not in text
     entries = re.split(r"\n(?=[a-z])", text.split("\n", 1)[1])
@@ -26,6 +28,16 @@ def test_every_direct_dependency_is_locked():
     wanted = project["dependencies"] + project["optional-dependencies"]["test"]
     names = {re.match(r"[a-z0-9-]+", name)[0] for name in wanted}
     assert names <= set(locked_versions())
+
+
+def test_the_peers_are_locked_with_what_they_need():
+    text = (ROOT / "requirements-peers.lock").read_text()
+    for wanted in (ROOT / "requirements-peers.in").read_text().splitlines():
+        requirement = wanted.partition("#")[0].strip()
+        if "==" in requirement:
+            assert f"\n{requirement} " in text
+    assert "\nsix==" in text
+    assert re.search(r"^numpy==2\.[0-3]\.", text, re.MULTILINE)
 
 
 def test_the_conda_environment_has_the_locked_versions():

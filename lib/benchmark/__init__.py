@@ -1,0 +1,1 @@
+"""How fast the program is: one file a benchmark, run by `make bench`."""

@@ -1,0 +1,1 @@
+"""SCALE-Sim and ZigZag beside the simulator, on the same layers."""

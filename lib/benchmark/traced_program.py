@@ -1,0 +1,54 @@
+"""EfficientNet-B7 as the FAST paper has it: traced once and kept, since tracing takes half a minute."""
+
+import os
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+from lib.code_fingerprint import ROOT, code_fingerprint
+from schemas.artifact import ArtifactError
+from schemas.program_artifact import ProgramArtifact
+
+BUILDER = "workflow.studies.fast_workloads"
+SPEC: dict[str, Any] = {
+    "id": "efficientnet-b7",
+    "source": {"kind": "builder", "name": f"{BUILDER}:efficientnet"},
+    "arguments": {"variant": "b7"},
+    "input_shape": None,
+    "mode": "inference",
+    "batch": 1,
+    "sizing": "bfloat16",
+    "family": "efficientnet",
+}
+
+
+def traced_program(folder: Path) -> Path:
+    """Folder of the program's artifact below `folder`; traced anew where the code behind it has changed."""
+    target = folder / SPEC["id"]
+    code = code_fingerprint(ROOT / "workflow" / "scripts" / "program.py", BUILDER)
+    if _code_of(target) != code:
+        # In a process of its own: TensorFlow's threads and memory would be part of what is measured afterwards.
+        with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
+            pool.submit(_trace, target, code).result()
+    return target
+
+
+def _code_of(folder: Path) -> str | None:
+    try:
+        return ProgramArtifact.read_manifest(folder).code
+    except ArtifactError:
+        return None
+
+
+def _trace(folder: Path, code: str) -> None:
+    """TensorFlow's messages go to a file beside the artifact."""
+    with folder.with_suffix(".log").open("wb") as log:
+        os.dup2(log.fileno(), 2)
+    from lib.frontends import trace
+    from lib.program.program_table import program_to_arrays
+    from lib.program.simplify import simplify
+
+    program = simplify(trace(SPEC, ROOT), SPEC["sizing"]).with_batch(1)
+    contents: dict[str, Any] = {"program.npz": program_to_arrays(program)}
+    ProgramArtifact.write(folder, id=SPEC["id"], origin="none", code=code, spec=SPEC, contents=contents)
