@@ -18,7 +18,7 @@ from lib.schedule.node_table import (
 )
 
 
-@njit(cache=True, error_model="numpy", inline="always")
+@njit(cache=True, error_model="numpy", forceinline=True)
 def _extent(dimension, d, tile) -> int:
     span = (tile[dimension[d, LOOP]] - 1) * dimension[d, STRIDE]
     span += (tile[dimension[d, WINDOW_LOOP]] - 1) * dimension[d, WINDOW_STRIDE]
@@ -40,7 +40,7 @@ def whole_extents(operands, loops) -> np.ndarray:
     return whole
 
 
-@njit(cache=True, error_model="numpy")
+@njit(cache=True, error_model="numpy", forceinline=True)
 def contiguous_run(dimension, whole, first, end, tile) -> tuple[float, bool]:
     """(elements of a run that lies together in DRAM, whether it consists of whole register tiles).
 
@@ -70,7 +70,7 @@ def contiguous_run(dimension, whole, first, end, tile) -> tuple[float, bool]:
     return run, tiled
 
 
-@njit(cache=True, error_model="numpy")
+@njit(cache=True, error_model="numpy", forceinline=True)
 def operand_transfer(model, row, tile, element_bytes, datapath) -> tuple[float, float]:
     """(seconds, bytes) to move the tile of operand `row`, latency left out.
 

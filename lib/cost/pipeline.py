@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from lib.cost.tile_nest import DIGIT, EDGE_BIT, REDUCES, ROLE, TRIPS, USED, edge_tiles, loops_cut
+from lib.cost.tile_nest import DIGIT, EDGE_BIT, REDUCES, ROLE, TRIPS, USED, edge_tiles, innermost_output_loop, loops_cut
 from lib.cost.tile_step import (
     StepCosts,
     compute_step,
@@ -52,7 +52,7 @@ ANY, FIRST, LAST, NOT_FIRST, NOT_LAST, BETWEEN = range(6)
 _SLOT_ORDER = np.arange(8, dtype=np.int64)
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy", forceinline=True)
 def _set_roles(group, depth, nest) -> tuple[int, int]:
     """Roles of the loops in a group of steps; returns its incoming and outgoing level (-1: first or last step).
 
@@ -82,7 +82,7 @@ def _set_roles(group, depth, nest) -> tuple[int, int]:
     return inner, -1
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy", forceinline=True)
 def _intervals(loop, partial_sums, outgoing, low, length) -> int:
     """Cut the indices that the role of `loop` (int64[7]) admits into intervals that cost the same.
 
@@ -125,7 +125,6 @@ class Workspace(NamedTuple):
     costs: StepCosts
 
 
-@njit(cache=True)
 def make_workspace() -> Workspace:
     """Room for :func:`price_row`."""
     return Workspace(
@@ -134,7 +133,7 @@ def make_workspace() -> Workspace:
     )  # fmt: skip
 
 
-@njit(cache=True, error_model="numpy", inline="always")
+@njit(cache=True, error_model="numpy", forceinline=True)
 def price_row(model, k, dataflow, order, resident, array, limits, datapath, workspace, parts) -> float:
     """Seconds of kernel `k` under one schedule row, infinite where it does not fit on chip; fills `parts` (float64[12],
     see PART_NAMES) where it does.
@@ -148,16 +147,7 @@ def price_row(model, k, dataflow, order, resident, array, limits, datapath, work
     output_loops = model.operands.node[model.operands.offset[k + 1] - 1, LOOPS_WALKED]
     slots = LOOP_ORDERS[order] if model.nested[k] else _SLOT_ORDER
     depth, edge_bits = loops_cut(loops, tile, slots, output_loops, nest)
-    output_level = -1
-    partial_sums = reducing = False
-    steps = 1.0
-    for level in range(depth):
-        steps *= nest[level, TRIPS]
-        if nest[level, REDUCES]:
-            reducing = True
-        else:
-            output_level = level
-            partial_sums = reducing
+    output_level, partial_sums = innermost_output_loop(nest, depth)
     if not fits_beside_residents(model, k, tile, resident, partial_sums, limits):
         return np.inf
     edge_tiles(loops, tile, nest, depth, costs.tile)
@@ -166,6 +156,9 @@ def price_row(model, k, dataflow, order, resident, array, limits, datapath, work
     set_load_costs(model, k, nest, depth, edge_bits, resident, datapath, costs)
     set_output_costs(model, k, edge_bits, resident, datapath, costs)
     constants = model.constants
+    steps = 1.0
+    for level in range(depth):
+        steps *= nest[level, TRIPS]
     parts[:] = 0.0
     seconds = sum_over_steps(
         nest, depth, output_level, partial_sums, costs, constants.dma_latency_s, workspace.interval_low,
@@ -178,7 +171,7 @@ def price_row(model, k, dataflow, order, resident, array, limits, datapath, work
     return seconds + constants.kernel_launch_s
 
 
-@njit(cache=True, error_model="numpy")
+@njit(cache=True, error_model="numpy", forceinline=True)
 def sum_over_steps(nest, depth, output_level, partial_sums, costs, latency_s, low, length, parts) -> float:
     """Seconds of all tile steps, launch left out, and their parts added to `parts`.
 
@@ -248,7 +241,7 @@ def sum_over_steps(nest, depth, output_level, partial_sums, costs, latency_s, lo
     return seconds
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy", forceinline=True)
 def _add_compute(step, times, parts) -> None:
     parts[EXPOSED_S] -= times * step[0]
     parts[MATRIX_S] += times * step[1]
@@ -256,7 +249,7 @@ def _add_compute(step, times, parts) -> None:
     parts[BUFFERED_S] += times * step[3]
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy", forceinline=True)
 def _load(load, times, latency_s, parts) -> float:
     """Seconds of one load (float64[3]) with its latency; adds `times` of them to `parts`."""
     seconds = load[0] + latency_s if load[0] > 0 else 0.0
@@ -266,7 +259,7 @@ def _load(load, times, latency_s, parts) -> float:
     return seconds
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy", forceinline=True)
 def _store(store, times, latency_s, parts) -> float:
     """Seconds of one store (float64[2]) with its latency; adds `times` of them to `parts`."""
     seconds = store[0] + latency_s if store[0] > 0 else 0.0

@@ -4,6 +4,7 @@ docs/simulator.md tells the model; lib/cost/pipeline.py is the closed form, lib/
 what a single step costs.
 """
 
+from concurrent.futures import ThreadPoolExecutor
 from typing import Literal
 
 import numpy as np
@@ -26,6 +27,9 @@ __all__ = ["PART_NAMES", "Simulator"]
 DEFAULT_RULE_ONLY = ("spatial", "inner_tile", "padded")
 """Fields of a schedule row that must be 0 (the default rule) so far."""
 
+BLOCK_ROWS = 4096
+"""Rows that a thread takes at a time: a few milliseconds."""
+
 
 class Simulator:
     """The simulator as a :class:`lib.cost.cost_model.CostModel`: tile, dataflow, loop order, what
@@ -36,11 +40,13 @@ class Simulator:
     accepts = frozenset({"tile", "schedule", "residency", "hardware"})
     part_names = PART_NAMES
 
-    def __init__(self, constants: SimulatorConstants | None = None):
+    def __init__(self, constants: SimulatorConstants | None = None, threads: int = 1):
+        """`threads`: how many price the rows of one call side by side."""
         self.constants = constants or SimulatorConstants()
+        self.threads = threads
 
     def cost(self, kernels: Kernels, schedules: Schedules, datapath: Datapath, *, parts: bool = False) -> Costs:
-        """Price every row, one after the other on one thread; the parts of a row without a cost are NaN.
+        """Price every row; the parts of a row without a cost are NaN.
 
         Raises ValueError naming an op kind that the simulator does not know, a schedule field that it cannot vary,
         a tile extent outside its loop, or residency without a global buffer.
@@ -50,10 +56,20 @@ class Simulator:
         value = np.empty(rows)
         reason = np.zeros(rows, dtype=np.uint8)
         all_parts = np.empty((rows, len(PART_NAMES)))
-        _price(
-            step_model(kernels, datapath, self.constants), schedules.kernel, schedules.tile, schedules.dataflow,
-            schedules.loop_order, schedules.resident, datapath, make_workspace(), value, reason, all_parts,
-        )  # fmt: skip
+        model = step_model(kernels, datapath, self.constants)
+
+        def price_block(block: slice) -> None:
+            _price(
+                model, schedules.kernel[block], schedules.tile[block], schedules.dataflow[block],
+                schedules.loop_order[block], schedules.resident[block], datapath, make_workspace(), value[block],
+                reason[block], all_parts[block],
+            )  # fmt: skip
+
+        if self.threads == 1 or rows <= BLOCK_ROWS:
+            price_block(slice(rows))
+        else:
+            with ThreadPoolExecutor(self.threads) as pool:
+                list(pool.map(price_block, [slice(start, start + BLOCK_ROWS) for start in range(0, rows, BLOCK_ROWS)]))
         dram_bytes = all_parts[:, BYTES : BYTES + 3].copy()
         return Costs(value, reason, dram_bytes, None, all_parts if parts else None)
 
@@ -84,7 +100,7 @@ def _check(kernels: Kernels, schedules: Schedules, datapath: Datapath) -> None:
         )
 
 
-@njit(cache=True, error_model="numpy")
+@njit(cache=True, error_model="numpy", nogil=True)
 def _price(model, kernel, tile, dataflow, loop_order, resident, datapath, owned, value, reason, parts) -> None:
     """`owned`: the workspace, which the caller keeps alive."""
     view, workspace, all_parts = borrowed((model, owned, parts))

@@ -14,7 +14,7 @@ MOST_MASKS = 256
 """Sets of the eight loops. An *edge mask* has the bits of the loops that are at a smaller last tile."""
 
 
-@njit(cache=True, error_model="numpy", inline="always")
+@njit(cache=True, error_model="numpy", forceinline=True)
 def loops_cut(loops, tile, slots, output_loops, nest) -> tuple[int, int]:
     """Fill `nest` (int64[8, 7]) with the loops that have more than one tile, outermost first.
 
@@ -36,7 +36,22 @@ def loops_cut(loops, tile, slots, output_loops, nest) -> tuple[int, int]:
     return depth, edge_bits
 
 
-@njit(cache=True, error_model="numpy", inline="always")
+@njit(cache=True, error_model="numpy", forceinline=True)
+def innermost_output_loop(nest, depth) -> tuple[int, bool]:
+    """The innermost loop of the nest that the output extends along (-1: none), and whether a reducing loop lies outside
+    of it, so that an output tile leaves as partial sums and comes back."""
+    output_level = -1
+    partial_sums = reducing = False
+    for level in range(depth):
+        if nest[level, REDUCES]:
+            reducing = True
+        else:
+            output_level = level
+            partial_sums = reducing
+    return output_level, partial_sums
+
+
+@njit(cache=True, error_model="numpy", forceinline=True)
 def edge_tiles(loops, tile, nest, depth, tiles) -> None:
     """Fill `tiles` (int64[MOST_MASKS, 9]) with a step's extents by edge mask; `tile`: int64[9], away from edges."""
     set_extents(tiles[0], tile)

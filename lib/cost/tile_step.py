@@ -86,7 +86,6 @@ class StepCosts(NamedTuple):
     """float64[256, 2] room for one operand's seconds and bytes."""
 
 
-@njit(cache=True)
 def room_for_step_costs() -> StepCosts:
     """Arrays that one row after another fills anew."""
     return StepCosts(
@@ -95,7 +94,7 @@ def room_for_step_costs() -> StepCosts:
     )  # fmt: skip
 
 
-@njit(cache=True, error_model="numpy", inline="always")
+@njit(cache=True, error_model="numpy", forceinline=True)
 def fits_beside_residents(model, k, tile, resident, partial_sums, limits) -> bool:
     """Whether one set of tiles (int64[9]) lies within `limits` (:class:`lib.schedule.node_table.TileLimits`) beside the
     whole operands that stay in the global buffer.
@@ -123,7 +122,7 @@ def fits_beside_residents(model, k, tile, resident, partial_sums, limits) -> boo
     return within(inputs, weights, output, limits) and inputs + weights + output + stay / 2 <= limits.whole
 
 
-@njit(cache=True, error_model="numpy", inline="always")
+@njit(cache=True, error_model="numpy", forceinline=True)
 def compute_step(model, k, tile, dataflow, array, datapath, pipes, out) -> None:
     """Fill float64[2, 4] `out` with seconds (compute, matrix, vector, buffered) of one step on a tile (int64[9]): where
     the step does not complete the output tile, and where it does.
@@ -157,7 +156,7 @@ def compute_step(model, k, tile, dataflow, array, datapath, pipes, out) -> None:
         out[complete, 3] = pipes[complete, BUFFERED] / (vector_lanes_of_core(datapath) * datapath.clock_hz)
 
 
-@njit(cache=True, error_model="numpy", inline="always")
+@njit(cache=True, error_model="numpy", forceinline=True)
 def set_load_costs(model, k, nest, depth, edge_bits, resident, datapath, costs) -> None:
     """Fill `costs.load` from `costs.tile`. Operands whose role is among the bits `resident` never move."""
     operands, load, transfer = model.operands, costs.load, costs.transfer
@@ -177,8 +176,10 @@ def set_load_costs(model, k, nest, depth, edge_bits, resident, datapath, costs) 
                 masks, changing = outer_mask, level + 1
         for mask in range(masks + 1):
             if mask & own_mask == mask:
-                transfer[mask] = operand_transfer(model, row, costs.tile[mask], operands.weight[row], datapath)
-            seconds, moved = transfer[mask & own_mask]
+                seconds, moved = operand_transfer(model, row, costs.tile[mask], operands.weight[row], datapath)
+                transfer[mask, 0], transfer[mask, 1] = seconds, moved
+            else:
+                seconds, moved = transfer[mask & own_mask, 0], transfer[mask & own_mask, 1]
             for level in range(changing):
                 load[level, mask, 0] += seconds
                 load[level, mask, 1 + role] += moved
@@ -186,16 +187,17 @@ def set_load_costs(model, k, nest, depth, edge_bits, resident, datapath, costs) 
         load[depth, 0, 1 + role] += transfer[0, 1]
 
 
-@njit(cache=True, error_model="numpy", inline="always")
+@njit(cache=True, error_model="numpy", forceinline=True)
 def set_output_costs(model, k, edge_bits, resident, datapath, costs) -> None:
     """Fill `costs.output` from `costs.tile`; all 0 where the output is among the bits `resident`."""
     operands = model.operands
     row = operands.offset[k + 1] - 1
     for mask in range(1 << edge_bits):
         for complete in range(2):
-            costs.output[mask, complete] = 0.0
+            seconds = moved = 0.0
             if not resident >> OUTPUT & 1:
                 size = operands.weight[row]
                 if not complete:
                     size = max(size, model.constants.accumulator_bytes)
-                costs.output[mask, complete] = operand_transfer(model, row, costs.tile[mask], size, datapath)
+                seconds, moved = operand_transfer(model, row, costs.tile[mask], size, datapath)
+            costs.output[mask, complete, 0], costs.output[mask, complete, 1] = seconds, moved
