@@ -12,7 +12,7 @@ from numba import njit
 
 from lib.cost.cost_model import Costs, Reason
 from lib.cost.vector_work import vector_work
-from lib.hardware.datapath import Datapath, processing_elements, vector_lanes_of_core
+from lib.hardware.datapath import TAPS, Datapath, processing_elements, vector_lanes_of_core
 from lib.program.kernels import (
     BATCH,
     GROUP,
@@ -31,8 +31,8 @@ from lib.schedule.loops import has_canonical_loops, loop_nest
 from lib.schedule.node_table import (
     LOOPS_WALKED,
     ROLE,
+    WHOLE,
     NodeTable,
-    node_elements,
     node_elements_and_padded,
     operand_table,
     set_extents,
@@ -60,44 +60,57 @@ STEP_CYCLES = 190.0
 """Cycles of loop control and of starting transfers that a compiler counts for each tile step: 0.2 us at TPU-v3's
 clock, as public tile timings show (TpuGraphs: a step costs that much whatever it holds)."""
 
+ARITHMETIC_SLOTS = 2.0
+"""Vector arithmetic instructions a cycle (Norrie et al., IEEE Micro 2021)."""
+
 FEW_CHANNELS = 16
 """The compiler lets the filter taps of a convolution with fewer input channels than this share the array's rows (as
-image networks' first layers need), others take a pass a tap."""
+image networks' first layers need), others take a pass a tap. Lowering, as the two numbers below."""
 
 DEPTHWISE_PASSES, TAPS_OF_5X5 = 10, 25
 """Most passes that a diagonal of depthwise channels takes for each 25 taps begun: how TPU-v3's measured utilisation
-on 5x5 windows (FAST figure 4) reads; the compiler is taken to know its own lowering."""
+on 5x5 windows (FAST figure 4) reads."""
+
+ROUNDING = 1.0 - 1e-9
+"""Leaves room for rounding where a lower bound of a time is compared with a time."""
 
 _DOT = KERNEL_CLASSES.index("dot")
 """Classes up to this one have a matrix op."""
 
 
 @njit(cache=True, error_model="numpy", inline="always")
-def matrix_cycles(tile, kernel_class, in_c_whole, dilation_h, dilation_w, rows, columns) -> float:
+def matrix_cycles(tile, kernel_class, in_c_whole, dilation_h, dilation_w, mapping, rows, columns) -> float:
     """Cycles of one systolic array for the matrix op of a tile (int[8] or more).
 
     One pixel (a vector of `rows` contracted elements) enters a cycle, and a pass takes at least the `rows` cycles in
     which the weights of the next one come in. Input and output channels are rounded up to
     the array. Each filter tap is a pass of its own; where the kernel's whole `in_c_whole` is small, taps share the
     rows. Taps that only meet the zeros of a base dilation are skipped. Groups of a convolution lie block-diagonally
-    on the array, as many as fit, so a depthwise one takes ceil(channels / min(rows, columns)) passes a tap, at most
-    DEPTHWISE_PASSES for each TAPS_OF_5X5.
+    on the array, as many as fit, several pixels at once where there are fewer; a depthwise one takes at most
+    DEPTHWISE_PASSES for each TAPS_OF_5X5, or, by the datapath's depthwise `mapping`, has taps on rows and channels on
+    columns.
     """
     if kernel_class > _DOT:
         return 0.0
     taps = np.ceil(tile[KERNEL_H] / dilation_h) * np.ceil(tile[KERNEL_W] / dilation_w)
+    pixels = float(tile[BATCH] * tile[OUT_H] * tile[OUT_W])
+    diagonals = float(tile[GROUP])
     packed = 1.0
     if kernel_class != _DOT and tile[GROUP] > 1:
+        if tile[IN_C] == 1 and mapping == TAPS:
+            return np.ceil(taps / rows) * np.ceil(diagonals * tile[OUT_C] / columns) * max(pixels, float(rows))
         packed = max(1.0, min(np.floor(rows / tile[IN_C]), np.floor(columns / tile[OUT_C])))
+        if tile[GROUP] < packed:
+            pixels = np.ceil(pixels / np.floor(packed / diagonals))
+        diagonals = np.ceil(diagonals / packed)
         if tile[IN_C] == 1:
             taps = min(taps, DEPTHWISE_PASSES * np.ceil(taps / TAPS_OF_5X5))
     if packed == 1.0 and kernel_class != _DOT and in_c_whole < FEW_CHANNELS:
         row_passes = np.ceil(taps * tile[IN_C] / rows)
     else:
         row_passes = taps * np.ceil(tile[IN_C] / rows)
-    passes = np.ceil(tile[GROUP] / packed) * row_passes * np.ceil(tile[OUT_C] / columns)
-    pixels = tile[BATCH] * tile[OUT_H] * tile[OUT_W]
-    return passes * max(float(pixels), float(rows))
+    passes = diagonals * row_passes * np.ceil(tile[OUT_C] / columns)
+    return passes * max(pixels, float(rows))
 
 
 class Problem(NamedTuple):
@@ -120,9 +133,11 @@ class Rates(NamedTuple):
 
     rows: int
     columns: int
+    depthwise_mapping: int
     array_cycles_per_s: float
     """Of all PEs together."""
-    lane_cycles_per_s: float
+    instructions_per_s: float
+    """Of all vector lanes together."""
     bytes_per_s: float
     step_s: float
 
@@ -136,7 +151,7 @@ def analytical_problem(kernels: Kernels, datapath: Datapath) -> Problem:
         kernel_class=kernels.kernel_class,
         base_dilation=kernels.base_dilation,
         operands=operand_table(kernels, datapath.register_sublanes, datapath.register_lanes),
-        vector=vector_work(kernels),
+        vector=vector_work(kernels, datapath.register_sublanes, datapath.register_lanes),
     )
 
 
@@ -145,8 +160,9 @@ def analytical_rates(datapath) -> Rates:
     """Peak rates of one core."""
     clock = datapath.clock_hz
     return Rates(
-        datapath.systolic_rows, datapath.systolic_columns, processing_elements(datapath) * clock,
-        vector_lanes_of_core(datapath) * clock, datapath.dram_bytes_per_s, STEP_CYCLES / clock,
+        datapath.systolic_rows, datapath.systolic_columns, datapath.depthwise_mapping,
+        processing_elements(datapath) * clock, ARITHMETIC_SLOTS * vector_lanes_of_core(datapath) * clock,
+        datapath.dram_bytes_per_s, STEP_CYCLES / clock,
     )  # fmt: skip
 
 
@@ -166,10 +182,11 @@ def _changes_at(walked, nest, active) -> int:
 
 
 @njit(cache=True, error_model="numpy", inline="always")
-def analytical_row(problem, k, tile, rates, limits, scratch, parts) -> float:
+def analytical_row(problem, k, tile, rates, limits, most, scratch, parts) -> float:
     """Seconds of kernel `k` with a tile (int64[9], the last 1), infinite where it does not fit in `limits`.
 
-    Fills float64[9] `parts` (see PART_NAMES). A step at which level j of the loop nest is the outermost one to
+    A tile that cannot take less than `most` seconds may be given up early and count as infinite too. Fills float64[9]
+    `parts` (see PART_NAMES). A step at which level j of the loop nest is the outermost one to
     advance moves every tile that depends on level j or one inside it, and there are
     (trips[j] - 1) * product(trips[:j]) such steps. What the vector unit computes when its tile is complete or new
     is counted likewise. The first load and the last store are exposed.
@@ -187,6 +204,9 @@ def analytical_row(problem, k, tile, rates, limits, scratch, parts) -> float:
             before[active + 1] = before[active] * trips[active]
             active += 1
             moved[active] = vector[active] = 0.0
+    steps_s = before[active] * rates.step_s
+    if steps_s >= most:
+        return np.inf
 
     parts[:] = 0.0
     padded_in = padded_weight = padded_out = first_and_last = 0.0
@@ -207,33 +227,37 @@ def analytical_row(problem, k, tile, rates, limits, scratch, parts) -> float:
             padded_weight += padded * weight[row]
     if not within(padded_in, padded_weight, padded_out, limits):
         return np.inf
-    node, dimension, weight = problem.vector.node, problem.vector.dimension, problem.vector.weight
-    for row in range(problem.vector.offset[k], problem.vector.offset[k + 1]):
-        points = node_elements(node, dimension, row, tile)
-        vector[_changes_at(node[row, LOOPS_WALKED], nest, active)] += points * weight[row]
-
     matrix_s = matrix_cycles(
         tile, problem.kernel_class[k], problem.loops[k, IN_C], problem.base_dilation[k, 0],
-        problem.base_dilation[k, 1], rates.rows, rates.columns,
+        problem.base_dilation[k, 1], rates.depthwise_mapping, rates.rows, rates.columns,
     ) / rates.array_cycles_per_s  # fmt: skip
+    exposed_s = first_and_last / rates.bytes_per_s
+    moved_s = (parts[BYTES] + parts[BYTES + 1] + parts[BYTES + 2]) / rates.bytes_per_s
+    if (max(moved_s, matrix_s * before[active] + exposed_s) + steps_s) * ROUNDING >= most:
+        return np.inf
+    node, dimension, weight = problem.vector.node, problem.vector.dimension, problem.vector.weight
+    for row in range(problem.vector.offset[k], problem.vector.offset[k + 1]):
+        points = min(node_elements_and_padded(node, dimension, row, tile)[1], float(node[row, WHOLE]))
+        vector[_changes_at(node[row, LOOPS_WALKED], nest, active)] += points * weight[row]
+
     seconds = moving = vectors = 0.0
     for level in range(active - 1, -1, -1):
         moving += moved[level + 1] / rates.bytes_per_s
-        vectors += vector[level + 1] / rates.lane_cycles_per_s
+        vectors += vector[level + 1] / rates.instructions_per_s
         times = (trips[level] - 1.0) * before[level]
         computing = max(matrix_s, vectors)
         seconds += times * max(computing, moving)
         parts[COMPUTE] += times * computing
         parts[VECTOR] += times * vectors
-    vectors += vector[0] / rates.lane_cycles_per_s
+    vectors += vector[0] / rates.instructions_per_s
     computing = max(matrix_s, vectors)
     parts[COMPUTE] += computing
     parts[VECTOR] += vectors
     parts[MATRIX] = matrix_s * before[active]
-    parts[TRANSFER] = (parts[BYTES] + parts[BYTES + 1] + parts[BYTES + 2]) / rates.bytes_per_s
-    parts[EXPOSED] = first_and_last / rates.bytes_per_s
+    parts[TRANSFER] = moved_s
+    parts[EXPOSED] = exposed_s
     parts[STEPS] = before[active]
-    return seconds + computing + parts[EXPOSED] + before[active] * rates.step_s
+    return seconds + computing + exposed_s + steps_s
 
 
 @njit(cache=True, error_model="numpy")
@@ -242,7 +266,7 @@ def _price(problem, rates, limits, kernel, tile, value, parts) -> None:
     scratch = analytical_scratch()
     for row in range(len(kernel)):
         set_extents(extents, tile[row])
-        value[row] = analytical_row(problem, kernel[row], extents, rates, limits, scratch, parts[row])
+        value[row] = analytical_row(problem, kernel[row], extents, rates, limits, np.inf, scratch, parts[row])
 
 
 class Analytical:

@@ -5,19 +5,23 @@ from numba import njit
 
 from lib.program.kernels import Kernels
 from lib.program.op_kinds import OP_CLASSES, op_class_numbers
+from lib.schedule.candidates import compiled_view
 from lib.schedule.node_table import (
     END,
     FIRST,
     LOOPS_WALKED,
-    ROLE,
+    NO_EXTENT,
     WHOLE,
     NodeTable,
     add_dimension,
     add_plain_dimension,
     loops_walked,
+    node_elements,
+    set_extents,
 )
+from lib.schedule.register_layout import register_loops
 
-LANE_CYCLES = {
+INSTRUCTIONS = {
     "free": 0.0,
     "matrix": 0.0,
     "reduction": 1.0,
@@ -27,22 +31,24 @@ LANE_CYCLES = {
     "transcendental": 8.0,
     "movement": 1.0,
 }
-"""Cycles of one lane for one element by cost class: one instruction for a simple op; a reciprocal estimate and two
-Newton steps for a divide; range reduction, a polynomial of degree 4-5 and scaling for a transcendental."""
+"""Arithmetic instructions for one element by cost class: a reciprocal estimate and two Newton steps for a divide; range
+reduction, a polynomial of degree 4-5 and scaling for a transcendental."""
 
-_COST = np.array([LANE_CYCLES[name] for name in OP_CLASSES])
+_INSTRUCTIONS = np.array([INSTRUCTIONS[name] for name in OP_CLASSES])
 _SWEPT = np.array([name in ("reduction", "window") for name in OP_CLASSES])
 
 
 UNBOUNDED = np.iinfo(np.int64).max
-"""Whole size of a reduction's or window's iteration space: its tiles are never cut short."""
+"""Whole size of a node whose tiles are never cut short: they all lie within it."""
 
 
-def vector_work(kernels: Kernels) -> NodeTable:
-    """Groups of ops of each kernel: a node's weight is the cycles of one vector lane for one element.
+def vector_work(kernels: Kernels, register_sublanes: int, register_lanes: int) -> NodeTable:
+    """Groups of ops of each kernel: a node's weight is the arithmetic instructions for one element.
 
-    A reduction or window works at every point of its loops; any other op once an element of its result. Raises
-    ValueError for an op kind that is not in the table.
+    A reduction or window works at every point of its loops; any other op once an element of its result. An op lies in
+    registers as the kernel's output does or, where it has a loop that the output has not, as the kernel's largest
+    operand does; its dimensions on lanes and sublanes fill whole registers. Raises ValueError for an op kind that is
+    not in the table.
     """
     classes = op_class_numbers()
     unknown = np.flatnonzero(kernels.op_kind >= len(classes))
@@ -52,65 +58,79 @@ def vector_work(kernels: Kernels) -> NodeTable:
             f"kernel {kernel} ({kernels.fingerprint[kernel]}): op kind {kernels.op_kind[unknown[0]]} is not in the "
             f"table of {len(classes)} op kinds"
         )
-    cost, swept = _COST[classes[kernels.op_kind]], _SWEPT[classes[kernels.op_kind]]
+    op_class = classes[kernels.op_kind]
     return NodeTable(
         *_group(
-            kernels.loop_kind, kernels.base_dilation, kernels.op_offset, kernels.op_stride, kernels.op_elements,
-            cost, swept,
+            compiled_view(kernels), _INSTRUCTIONS[op_class], _SWEPT[op_class], register_sublanes, register_lanes
         )
     )  # fmt: skip
 
 
 @njit(cache=True)
-def _group(loop_kind, base_dilation, op_offset, op_stride, op_elements, cost, swept):
-    count = len(op_offset) - 1
+def _group(kernels, op_instructions, swept, sublanes, lanes):
+    count, ops = len(kernels.loops), len(op_instructions)
     offset = np.zeros(count + 1, dtype=np.int64)
-    first_op = np.empty(len(cost), dtype=np.int64)
-    node = np.zeros((len(cost), 5), dtype=np.int64)
-    cycles = np.zeros(len(cost))
-    dimension = np.empty((len(cost) * 8, 6), dtype=np.int64)
+    first_op = np.empty(ops, dtype=np.int64)
+    node = np.zeros((ops, 5), dtype=np.int64)
+    instructions = np.zeros(ops)
+    dimension = np.empty((ops * 8, 6), dtype=np.int64)
+    whole = np.ones(NO_EXTENT + 1, dtype=np.int64)
     used, dimensions = 0, np.int64(0)
     for k in range(count):
-        for op in range(op_offset[k], op_offset[k + 1]):
-            if cost[op] == 0.0:
+        output = kernels.operand_offset[k + 1] - 1
+        largest = kernels.operand_offset[k] + np.argmax(
+            kernels.operand_elements[kernels.operand_offset[k] : output + 1]
+        )
+        for op in range(kernels.op_offset[k], kernels.op_offset[k + 1]):
+            if op_instructions[op] == 0.0:
                 continue
             place = offset[k]
-            while place < used and not _alike(op_stride, op_elements, swept, first_op[place], op):
+            while place < used and not _alike(kernels, swept, first_op[place], op):
                 place += 1
             if place == used:
+                stride = kernels.op_stride[op]
+                walked = loops_walked(stride)
+                lies_as = largest if walked & ~loops_walked(kernels.operand_stride[output]) else output
+                lane, sublane = register_loops(kernels.operand_order[lies_as], kernels.loops[k], lanes)
+                rows = max(1, sublanes * 4 // kernels.op_element_bytes[op])
                 first_op[used] = op
-                node[used, ROLE] = 0
-                node[used, WHOLE] = UNBOUNDED if swept[op] else op_elements[op]
-                node[used, LOOPS_WALKED] = loops_walked(op_stride[op])
-                node[used, FIRST] = dimensions
+                node[used, LOOPS_WALKED], node[used, FIRST] = walked, dimensions
                 dimensions = _op_dimensions(
-                    dimension, dimensions, op_stride[op], loop_kind[k], base_dilation[k], swept[op]
+                    kernels, k, stride, swept[op], lane, lanes, sublane, rows, dimension, dimensions
                 )
-                node[used, END] = dimensions
+                node[used, END], node[used, WHOLE] = dimensions, UNBOUNDED
+                set_extents(whole, kernels.loops[k])
+                if node_elements(node, dimension, used, whole) > kernels.op_elements[op] and not swept[op]:
+                    node[used, WHOLE] = kernels.op_elements[op]
                 used += 1
-            cycles[place] += cost[op]
+            instructions[place] += op_instructions[op]
         offset[k + 1] = used
-    return offset, node[:used].copy(), cycles[:used].copy(), dimension[:dimensions].copy()
+    return offset, node[:used].copy(), instructions[:used].copy(), dimension[:dimensions].copy()
 
 
 @njit(cache=True)
-def _alike(stride, elements, swept, a, b) -> bool:
-    alike = swept[a] == swept[b] and elements[a] == elements[b]
+def _alike(kernels, swept, a, b) -> bool:
+    alike = swept[a] == swept[b] and kernels.op_elements[a] == kernels.op_elements[b]
+    alike = alike and kernels.op_element_bytes[a] == kernels.op_element_bytes[b]
     for loop in range(8):
-        alike = alike and stride[a, loop] == stride[b, loop]
+        alike = alike and kernels.op_stride[a, loop] == kernels.op_stride[b, loop]
     return alike
 
 
 @njit(cache=True)
-def _op_dimensions(dimension, row, stride, loop_kind, base_dilation, swept) -> np.int64:
-    """Write the dimensions of an op from `row` on and return the row after the last."""
+def _op_dimensions(kernels, k, stride, swept, lane, lanes, sublane, rows, dimension, row) -> np.int64:
+    """Write the dimensions of an op from `row` on, along loop `lane` in multiples of `lanes` and along `sublane` in
+    multiples of `rows`; returns the row after the last."""
     covered = 0
     for loop in range(8):
         if stride[loop] == 0 or covered >> loop & 1:
             continue
+        multiple = lanes if loop == lane else (rows if loop == sublane else np.int64(1))
         if swept:  # every point of the loop, however far apart in the input
-            add_plain_dimension(dimension, row, loop, np.int64(1), np.int64(1))
+            add_plain_dimension(dimension, row, loop, np.int64(1), multiple)
         else:
-            covered |= add_dimension(dimension, row, loop, stride, loop_kind, base_dilation, np.int64(1))
+            covered |= add_dimension(
+                dimension, row, loop, stride, kernels.loop_kind[k], kernels.base_dilation[k], multiple
+            )
         row += 1
     return row

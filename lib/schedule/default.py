@@ -70,7 +70,7 @@ def _argmin(problem, rates, limits, offset, extent):
         best = np.inf
         more = True
         while more:
-            seconds = analytical_row(problem, k, tile, rates, limits, scratch, parts)
+            seconds = analytical_row(problem, k, tile, rates, limits, best, scratch, parts)
             if seconds < best:
                 best = seconds
                 best_number[k], best_seconds[k] = number, seconds

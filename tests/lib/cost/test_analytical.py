@@ -5,11 +5,22 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lib.cost.analytical import PART_NAMES, STEP_CYCLES, Analytical, matrix_cycles
+from lib.cost.analytical import (
+    ARITHMETIC_SLOTS,
+    DEPTHWISE_PASSES,
+    FEW_CHANNELS,
+    PART_NAMES,
+    STEP_CYCLES,
+    Analytical,
+    matrix_cycles,
+)
 from lib.cost.cost_model import Reason
-from lib.cost.vector_work import LANE_CYCLES
+from lib.cost.simulator_constants import SimulatorConstants
+from lib.cost.vector_work import INSTRUCTIONS
+from lib.hardware.datapath import DIAGONAL, TAPS
 from lib.program.kernel_builder import KernelRow, KernelsBuilder
 from lib.program.kernels import KERNEL_CLASSES
+from lib.schedule.default import default_tiles
 from lib.schedule.schedules import schedules_for_tiles
 from lib.schedule.tiles import tile_space
 from tests.datapath_examples import toy, tpu_v3
@@ -67,30 +78,45 @@ def test_partial_edge_tiles_count_in_full():
 
 def test_an_epilogue_runs_once_an_output_tile():
     row = convolution_relu()
-    n = 4 * 28 * 28 * 256
+    n = 4 * 28 * 32 * 256  # rows of 28 pixels fill registers of 16 x 128
     for tile in ((4, 28, 28, 256, 128, 3, 3, 1), (1, 14, 28, 128, 128, 1, 1, 1)):
-        assert priced(row, tile, toy())[1]["vector_s"] == pytest.approx(n * 2 / 128 / 1e9)
+        assert priced(row, tile, toy())[1]["vector_s"] == pytest.approx(n * 2 / ARITHMETIC_SLOTS / 128 / 1e9)
 
 
 def test_elementwise_is_priced_by_cost_class():
-    n = 4 * 56 * 56 * 96
+    n, in_registers = 4 * 56 * 56 * 96, 4 * 56 * 64 * 128  # of 16 x 128
     value, parts = priced(elementwise(), (1, 56, 56, 96, 1, 1, 1, 1), toy())
-    vector = n * (LANE_CYCLES["simple"] + LANE_CYCLES["transcendental"]) / 128 / 1e9
+    instructions = INSTRUCTIONS["simple"] + INSTRUCTIONS["transcendental"]
+    vector = in_registers * instructions / ARITHMETIC_SLOTS / 128 / 1e9
     moved = n * 3 * 2 / 100e9
     assert parts["vector_s"] == pytest.approx(vector)
     assert parts["transfer_s"] == pytest.approx(moved)
-    assert value == pytest.approx(moved / 4 + vector + 4 * STEP_S)  # compute decides: 211 against 181 us
+    assert value == pytest.approx(moved + vector / 4 + 4 * STEP_S)  # transfers decide: 72 against 65 us
 
 
 def test_a_reduction_works_at_every_element():
     _, parts = priced(reduction(), (1, 96, 56, 56, 1, 1, 1, 1), toy())
-    assert parts["vector_s"] == pytest.approx(4 * 56 * 56 * 96 / 128 / 1e9)
+    assert parts["vector_s"] == pytest.approx(4 * 56 * 64 * 128 / ARITHMETIC_SLOTS / 128 / 1e9)  # in registers
     assert parts["bytes_out"] == 4 * 96 * 2
 
 
-def cycles(row: KernelRow, tile, rows=128, columns=128):
+def test_a_narrow_dimension_leaves_the_lanes_to_a_wider_one():
+    image = elementwise(batch=1, height=64, width=256, channels=3)  # width on lanes, height on sublanes: no padding
+    parts = priced(image, (1, 64, 256, 3, 1, 1, 1, 1), toy())[1]
+    instructions = INSTRUCTIONS["simple"] + INSTRUCTIONS["transcendental"]
+    assert parts["vector_s"] == pytest.approx(64 * 256 * 3 * instructions / ARITHMETIC_SLOTS / 128 / 1e9)
+
+
+def cycles(row: KernelRow, tile, rows=128, columns=128, mapping=DIAGONAL):
     return matrix_cycles(
-        np.array(tile), row.kernel_class, row.loops[4], row.base_dilation[0], row.base_dilation[1], rows, columns
+        np.array(tile),
+        row.kernel_class,
+        row.loops[4],
+        row.base_dilation[0],
+        row.base_dilation[1],
+        mapping,
+        rows,
+        columns,
     )
 
 
@@ -105,6 +131,16 @@ def test_taps_of_a_first_layer_share_rows():
 def test_depthwise_lies_block_diagonally():
     assert cycles(depthwise(), (1, 14, 28, 1, 1, 3, 3, 192)) == 2 * 9 * 14 * 28
     assert cycles(depthwise(), (1, 14, 28, 1, 1, 3, 3, 192), rows=32) == 6 * 9 * 14 * 28
+
+
+def test_few_depthwise_channels_lie_on_the_diagonal_several_times():
+    assert cycles(depthwise(), (1, 28, 28, 1, 1, 3, 3, 32)) == 9 * 196  # four pixels at once
+    assert cycles(depthwise(), (1, 7, 7, 1, 1, 3, 3, 32)) == 9 * 128  # a pass lasts 128 cycles all the same
+
+
+def test_depthwise_taps_on_rows_where_the_datapath_maps_them_so():
+    assert cycles(depthwise(), (1, 14, 28, 1, 1, 3, 3, 192), mapping=TAPS) == 2 * 14 * 28
+    assert cycles(depthwise(kernel=5), (1, 14, 28, 1, 1, 5, 5, 192), rows=16, columns=64, mapping=TAPS) == 2 * 3 * 392
 
 
 def test_a_depthwise_window_of_25_taps_takes_ten_passes():
@@ -144,6 +180,22 @@ def test_an_unknown_op_kind_is_named():
     kernels.op_kind[1] = 200
     with pytest.raises(ValueError, match=f"{kernels.fingerprint[0]}.*op kind 200"):
         Analytical().cost(kernels, schedules_for_tiles([0], [kernels.loops[0]]), toy())
+
+
+def test_the_lowering_is_that_of_the_simulated_compiler():
+    """Docs say that these rules are the same: the simulated machine runs the code that this compiler makes."""
+    simulated = SimulatorConstants()
+    assert (simulated.packed_in_channels, simulated.depthwise_passes) == (FEW_CHANNELS, DEPTHWISE_PASSES)
+
+
+def test_giving_up_early_changes_no_default_tile():
+    kernels = example_kernels()
+    space = tile_space(kernels, tpu_v3(), 10**6, 0)
+    seconds = Analytical().cost(kernels, space, tpu_v3()).value
+    for k, (tile, best_s) in enumerate(zip(*default_tiles(kernels, tpu_v3())[:2], strict=True)):
+        mine = space.kernel == k
+        assert best_s == seconds[mine].min()
+        assert tile.tolist() == space.tile[mine][seconds[mine].argmin()].tolist()
 
 
 @settings(deadline=None)  # compiles on the first call
