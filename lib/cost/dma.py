@@ -41,24 +41,24 @@ def whole_extents(operands, loops) -> np.ndarray:
 
 
 @njit(cache=True, error_model="numpy", forceinline=True)
-def contiguous_run(dimension, whole, first, end, tile) -> tuple[float, bool]:
+def contiguous_run(dimension, whole, first, end, tile, register_lanes) -> tuple[float, bool]:
     """(elements of a run that lies together in DRAM, whether it consists of whole register tiles).
 
-    Dimensions `first` to `end`, minor first. An array at least as wide as the lanes lies in register tiles, which
-    follow one another row-major: within a register tile a run holds the rows that the tile has of it, beyond it grows
-    over a dimension while the ones below are taken whole. A narrower array lies row-major, without padding.
+    Dimensions `first` to `end`, minor first. An array whose most minor dimension is at least as wide as the lanes lies
+    in register tiles, which follow one another row-major: within a register tile a run holds the rows that the tile has
+    of it, beyond it grows over a dimension while the ones below are taken whole. A narrower array lies row-major,
+    without padding, whatever dimension of it is on the lanes.
     """
     if end == first:
         return 1.0, False
     run = minor = float(_extent(dimension, first, tile))
     broken = minor < whole[first]
-    lanes = float(dimension[first, MULTIPLE])
-    tiled = end - first > 1 and whole[first] >= lanes
+    tiled = end - first > 1 and whole[first] >= register_lanes
     if tiled:
         rows, rows_of_tile = float(_extent(dimension, first + 1, tile)), float(dimension[first + 1, MULTIPLE])
         rows_of_tile = min(rows_of_tile, whole[first + 1])
         if rows < rows_of_tile:
-            return rows * min(minor, lanes), True
+            return rows * min(minor, float(register_lanes)), True
         if broken:
             return rows_of_tile * minor, True
     d = first + 1
@@ -83,7 +83,7 @@ def operand_transfer(model, row, tile, element_bytes, datapath) -> tuple[float, 
     for d in range(first, end):
         elements *= float(_extent(dimension, d, tile))
     elements = min(elements, float(node[row, WHOLE]))
-    run, tiled = contiguous_run(dimension, model.whole, first, end, tile)
+    run, tiled = contiguous_run(dimension, model.whole, first, end, tile, datapath.register_lanes)
     run_bytes = min(run, elements) * element_bytes
     moved = elements * element_bytes
     unit = 4.0 * datapath.register_sublanes * datapath.register_lanes if tiled else constants.burst_bytes

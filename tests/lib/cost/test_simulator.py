@@ -181,6 +181,12 @@ def test_arrays_narrower_than_the_lanes_move_by_the_burst():
     assert loading_s(row, (4, 16, 5, 24, 1, 1, 1, 1), burst_bytes=32.0) == pytest.approx(2 * 4 * 16 * 2 * 256 * BYTE)
 
 
+def test_an_image_with_its_width_on_the_lanes_still_moves_row_major():
+    # 3 channels: a line of 128 of 256 pixels is a run of 768 bytes, 24 bursts.
+    row = elementwise(1, 64, 256, 3)
+    assert loading_s(row, (1, 64, 128, 3, 1, 1, 1, 1), burst_bytes=32.0) == pytest.approx(2 * 2 * 64 * 768 * BYTE)
+
+
 def test_fixed_costs_are_paid_once_a_step():
     # 4 steps of a copy that moves nothing to speak of: launch; first load; 3 steps wait for a load and 2 of them for a
     # store too; the last step waits for the store before; the last store.
