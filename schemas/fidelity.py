@@ -8,9 +8,9 @@ from schemas.presets import load_preset
 from schemas.problem import Problem, allowed_names, got, inconsistent
 from schemas.study_base import EachOnce, IdList, StudyModel
 
-FidelitySource = Literal["scalesim", "tpu-tiles", "fast"]
-"""Where figures to compare with come from. `scalesim`: SCALE-Sim 3.0.0; `tpu-tiles`: measured tiles of
-TpuGraphs; `fast`: Zhang et al., ASPLOS 2022."""
+FidelitySource = Literal["scalesim", "zigzag", "accelforge", "tpu-tiles", "fast"]
+"""Where figures to compare with come from. `scalesim`: SCALE-Sim 3.0.0; `zigzag`: ZigZag 3.9.1;
+`accelforge`: AccelForge 1.0.467; `tpu-tiles`: measured tiles of TpuGraphs; `fast`: Zhang et al., ASPLOS 2022."""
 
 _TABLES = load_preset("reference")["tables"]
 FAST_WORKLOADS: tuple[str, ...] = tuple(
@@ -39,8 +39,8 @@ class Fidelity(StudyModel):
     """Figures to show beside ours on the page 'How true is the simulator'."""
 
     sources: EachOnce[list[FidelitySource]]
-    """Where they come from: `scalesim` (cycles of its systolic arrays), `tpu-tiles` (order and choice of
-    tiles on a real chip), `fast` (tables and figures of the FAST paper;
+    """Where they come from: `scalesim` (cycles of its systolic arrays), `zigzag` and `accelforge` (cycles of their
+    mappings), `tpu-tiles` (order and choice of tiles on a real chip), `fast` (tables and figures of the FAST paper;
     needs `workloads`)."""
     workloads: Annotated[IdList, AfterValidator(_papers_names)] | None = None
     """Workloads of the study that are FAST's and have the paper's names: `efficientnet-b0` to `-b7`, `resnet50v2`,

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from lib.cost.simulator_constants import FOLDS_OVERLAP, STREAMS_ALONE
 from lib.hardware.datapath import L2_DISABLED, L2_PRIVATE, TAPS
 from lib.program.kernels import BATCH, GROUP, IN_C, KERNEL_H, KERNEL_W, OUT_C, OUT_H, OUT_W
 from lib.schedule.schedules import INPUT_STATIONARY, OUTPUT_STATIONARY, WEIGHT_STATIONARY
@@ -69,14 +70,15 @@ def usable_array(datapath) -> UsableArray:
 
 
 @njit(cache=True, error_model="numpy")
-def array_cycles(dataflow, repeats, row_folds, m, n, k, rows, columns, overlap) -> int:
+def array_cycles(dataflow, repeats, row_folds, m, n, k, rows, columns, timing) -> int:
     """Cycles of one array for `repeats` products [m, k] x [k, n], the contraction cut into `row_folds` folds.
 
     Folds and the vectors that stream through each: weight-stationary `row_folds ceil(n / columns)` and m,
     input-stationary `row_folds ceil(m / columns)` and n, output-stationary `ceil(m / rows) ceil(n / columns)` and k.
-    With `overlap` the next fold is latched in `rows` cycles behind the current one (results leave likewise in the
-    output-stationary case), and fill and drain are paid once. Without it every fold pays latch, fill and drain:
+    `timing` FOLDS_OVERLAP: the next fold is latched in `rows` cycles behind the current one (results leave likewise in
+    the output-stationary case), and fill and drain are paid once. FOLDS_APART: every fold pays latch, fill and drain,
     SCALE-Sim's closed form, `folds (2 rows + columns + m - 2) - 1` and `folds (k + rows + columns - 2) - 1`.
+    STREAMS_ALONE: neither latch, fill nor drain takes time.
     """
     if dataflow == OUTPUT_STATIONARY:
         folds = repeats * (-(-m // rows)) * (-(-n // columns))
@@ -87,38 +89,40 @@ def array_cycles(dataflow, repeats, row_folds, m, n, k, rows, columns, overlap) 
     else:
         folds = repeats * row_folds * (-(-n // columns))
         stream, latch = m, rows
-    if overlap:
+    if timing == STREAMS_ALONE:
+        return folds * stream
+    if timing == FOLDS_OVERLAP:
         return folds * max(stream, rows) + rows + columns - 3
     return folds * (latch + rows + columns + stream - 2) - 1
 
 
 @njit(cache=True, error_model="numpy")
-def _diagonal_cycles(dataflow, pixels, passes, in_c, out_c, groups, packed, rows, columns, overlap) -> int:
+def _diagonal_cycles(dataflow, pixels, passes, in_c, out_c, groups, packed, rows, columns, timing) -> int:
     """Cycles with `packed` groups on the diagonal of the array, `passes` a diagonal. The groups left over lie on it
     several times, for as many pixels at once (weight-stationary; the other dataflows stream something else)."""
     whole, left = groups // packed, groups % packed
     cycles = 0
     if whole > 0:
         n, k = packed * out_c, packed * passes * in_c
-        cycles += array_cycles(dataflow, whole, passes, pixels, n, k, rows, columns, overlap)
+        cycles += array_cycles(dataflow, whole, passes, pixels, n, k, rows, columns, timing)
     if left > 0:
         copies = packed // left if dataflow == WEIGHT_STATIONARY else 1
         m, n, k = -(-pixels // copies), copies * left * out_c, copies * left * passes * in_c
-        cycles += array_cycles(dataflow, np.int64(1), passes, m, n, k, rows, columns, overlap)
-        if whole > 0 and overlap:
+        cycles += array_cycles(dataflow, np.int64(1), passes, m, n, k, rows, columns, timing)
+        if whole > 0 and timing == FOLDS_OVERLAP:
             cycles -= rows + columns - 3
     return cycles
 
 
 @njit(cache=True, error_model="numpy")
-def _one_pe(dataflow, pixels, taps, in_c, out_c, groups, few_channels, is_dot, mapping, array, constants, overlap):
+def _one_pe(dataflow, pixels, taps, in_c, out_c, groups, few_channels, is_dot, mapping, array, constants):
     """Best mapping of one PE's share: (cycles, repeats, row_folds, n, k)."""
-    rows, columns = array.rows, array.columns
+    rows, columns, timing = array.rows, array.columns, constants.array_timing
     k = taps * in_c
     row_folds = taps * (-(-in_c // rows))
     if few_channels or dataflow == OUTPUT_STATIONARY:
         row_folds = min(row_folds, -(-k // rows))
-    best = array_cycles(dataflow, groups, row_folds, pixels, out_c, k, rows, columns, overlap)
+    best = array_cycles(dataflow, groups, row_folds, pixels, out_c, k, rows, columns, timing)
     chosen = (best, groups, row_folds, out_c, k)
     if is_dot or groups == 1 or dataflow == OUTPUT_STATIONARY:
         return chosen
@@ -128,20 +132,20 @@ def _one_pe(dataflow, pixels, taps, in_c, out_c, groups, few_channels, is_dot, m
         passes = taps
         if in_c == 1:  # a pass is at best one tap of every group on every diagonal of the array
             passes = min(taps, max(constants.depthwise_passes * -(-taps // TAPS_OF_5X5), -(-taps // packed)))
-        cycles = _diagonal_cycles(dataflow, pixels, passes, in_c, out_c, groups, packed, rows, columns, overlap)
+        cycles = _diagonal_cycles(dataflow, pixels, passes, in_c, out_c, groups, packed, rows, columns, timing)
         if cycles < best:
             best, diagonal = cycles, min(packed, groups)
             chosen = (cycles, -(-groups // diagonal), passes, diagonal * out_c, diagonal * k)
     if taps_on_rows:
         row_folds = -(-taps // rows)
-        cycles = array_cycles(dataflow, np.int64(1), row_folds, pixels, groups * out_c, taps, rows, columns, overlap)
+        cycles = array_cycles(dataflow, np.int64(1), row_folds, pixels, groups * out_c, taps, rows, columns, timing)
         if cycles < best:
             chosen = (cycles, 1, row_folds, groups * out_c, taps)
     return chosen
 
 
 @njit(cache=True, error_model="numpy")
-def matrix_work(tile, in_c_whole, base_dilation, is_dot, dataflow, array, datapath, constants, overlap) -> MatrixWork:
+def matrix_work(tile, in_c_whole, base_dilation, is_dot, dataflow, array, datapath, constants) -> MatrixWork:
     """Cycles and traffic of the matrix op of a tile on the busiest PE.
 
     `tile`: int[8] extents of the canonical loops; `in_c_whole`: contracted channels of the whole kernel, which
@@ -170,7 +174,7 @@ def matrix_work(tile, in_c_whole, base_dilation, is_dot, dataflow, array, datapa
             m, share = -(-pixels // split_m), -(-taps // split_taps)
             cycles, repeats, row_folds, n, k = _one_pe(
                 dataflow, m, share, in_c, out_c, groups, few_channels, is_dot,
-                datapath.depthwise_mapping, array, constants, overlap,
+                datapath.depthwise_mapping, array, constants,
             )  # fmt: skip
             if best.cycles < 0 or cycles < best.cycles:
                 best = _traffic(

@@ -6,6 +6,9 @@ notice that a constant of another module has changed, and calibration wants to v
 
 from typing import NamedTuple
 
+FOLDS_APART, FOLDS_OVERLAP, STREAMS_ALONE = range(3)
+"""What folds of a systolic array cost beside their streams, see :func:`lib.cost.matrix_unit.array_cycles`."""
+
 
 class SimulatorConstants(NamedTuple):
     """Sources: [Jouppi] Jouppi et al., "A Domain-Specific Supercomputer for Training Deep Neural Networks",
@@ -42,6 +45,8 @@ class SimulatorConstants(NamedTuple):
     10, 7x7 takes 20. Calibrated on [FAST] figure 4 (EfficientNet-B7 on TPU-v3): with a pass a tap, blocks of 5x5
     reach half of the utilisation printed for them, with 9 or 10 passes they lie as near to it as those of
     3x3. Cause unknown; windows beyond 5x5 are extrapolated."""
+    array_timing: int = FOLDS_OVERLAP
+    """The others stand for what peers' tools count: FOLDS_APART for SCALE-Sim, STREAMS_ALONE for AccelForge."""
     alu_slots: float = 2.0
     """Vector arithmetic instructions a bundle [Norrie]; beside them one vector load, one vector store and one
     to the cross-lane unit."""

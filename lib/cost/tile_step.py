@@ -136,7 +136,7 @@ def compute_step(model, k, tile, dataflow, array, datapath, pipes, out) -> None:
     if model.matrix[k]:
         work = matrix_work(
             tile, model.loops[k, IN_C], model.base_dilation[k], model.dot[k], dataflow, array, datapath,
-            model.constants, True,
+            model.constants,
         )  # fmt: skip
         pes = processing_elements(datapath)
         matrix_s = work.cycles / datapath.clock_hz

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import pandas as pd
 
 from lib.cost.matrix_unit import array_cycles
+from lib.cost.simulator_constants import FOLDS_APART, FOLDS_OVERLAP
 from lib.fidelity.figure import Figure, Relation
 from lib.schedule.schedules import OUTPUT_STATIONARY, WEIGHT_STATIONARY
 from schemas.presets import FOLDER
@@ -43,11 +44,11 @@ class Layer(NamedTuple):
         """Multiply-accumulates over those that the array does in a cycle."""
         return self.M * self.N * self.K / (self.rows * self.cols)
 
-    def our_cycles(self, overlap: bool) -> int:
-        """Cycles of the simulator's array, with or without the next fold's latch behind the current one."""
+    def our_cycles(self, timing: int) -> int:
+        """Cycles of the simulator's array under FOLDS_APART or FOLDS_OVERLAP."""
         row_folds = -(-self.K // self.rows)
         return array_cycles(
-            DATAFLOWS[self.dataflow], 1, row_folds, self.M, self.N, self.K, self.rows, self.cols, overlap
+            DATAFLOWS[self.dataflow], 1, row_folds, self.M, self.N, self.K, self.rows, self.cols, timing
         )  # fmt: skip
 
 
@@ -63,11 +64,11 @@ def figures() -> list[Figure]:
 
 
 def _figures(layer: Layer) -> Iterator[Figure]:
-    overlapped = float(layer.our_cycles(overlap=True))
+    overlapped = float(layer.our_cycles(FOLDS_OVERLAP))
     theirs = float(layer.compute_cycles)
     relation: Relation
     for quantity, ours, relation, compared, note in (
-        ("compute_cycles", float(layer.our_cycles(overlap=False)), "equal", theirs, "every fold pays fill and drain"),
+        ("compute_cycles", float(layer.our_cycles(FOLDS_APART)), "equal", theirs, "every fold pays fill and drain"),
         ("compute_cycles_with_overlap", overlapped, "at most", theirs, "SCALE-Sim lets no fold overlap the next"),
         ("compute_cycles_with_overlap_to_ideal", overlapped, "at least", layer.ideal_cycles, "every cell busy"),
     ):

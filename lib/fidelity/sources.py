@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping
 
 import pandas as pd
 
-from lib.fidelity import scalesim, tpu_tiles
+from lib.fidelity import accelforge, scalesim, tpu_tiles, zigzag
 from lib.fidelity.fast import fast_figures
 from lib.fidelity.figure import Figure
 from lib.program.program import Program
@@ -29,6 +29,8 @@ def fidelity_figures(sources: list[str], programs: Mapping[str, Program]) -> pd.
     """One row a figure, as `schemas.fidelity_artifact` describes. `programs`: FAST's workloads by the paper's names."""
     of_source: dict[str, Callable[[], Iterable[Figure]]] = {
         "scalesim": scalesim.figures,
+        "zigzag": zigzag.figures,
+        "accelforge": accelforge.figures,
         "tpu-tiles": tpu_tiles.figures,
         "fast": lambda: fast_figures(programs),
     }

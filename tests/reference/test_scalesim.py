@@ -2,6 +2,7 @@
 
 import pytest
 
+from lib.cost.simulator_constants import FOLDS_APART, FOLDS_OVERLAP
 from lib.fidelity.scalesim import figures, layers
 
 ROWS = layers()
@@ -14,12 +15,12 @@ def test_the_table_is_whole():
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
 def test_without_overlap_cycles_equal_scale_sim(row):
-    assert row.our_cycles(overlap=False) == row.compute_cycles
+    assert row.our_cycles(FOLDS_APART) == row.compute_cycles
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
 def test_with_overlap_cycles_lie_between_the_ideal_and_scale_sim(row):
-    assert row.ideal_cycles <= row.our_cycles(overlap=True) <= row.compute_cycles
+    assert row.ideal_cycles <= row.our_cycles(FOLDS_OVERLAP) <= row.compute_cycles
 
 
 def test_figures_name_each_row_three_times_and_never_calibrate():

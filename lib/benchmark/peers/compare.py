@@ -18,6 +18,7 @@ from lib.benchmark.peers.layers import LAYERS, Layer, convolution
 from lib.benchmark.setting import Setting, preset_datapath
 from lib.code_fingerprint import ROOT
 from lib.cost.simulator import Simulator
+from lib.cost.simulator_constants import FOLDS_APART
 from lib.fidelity.scalesim import Layer as ScaleSimRow
 from lib.hardware.datapath import Datapath
 from lib.schedule.tiles import tile_space
@@ -123,4 +124,4 @@ def _beside(
 def _cycle_error_pct(layer: Layer, size: int, answer: dict[str, Any]) -> float:
     theirs = answer["compute_cycles"]
     row = ScaleSimRow(layer.name, *layer.products, "ws", size, size, theirs, "")
-    return abs(100.0 * (row.our_cycles(overlap=False) / theirs - 1.0))
+    return abs(100.0 * (row.our_cycles(FOLDS_APART) / theirs - 1.0))

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from lib.cost.matrix_unit import accumulates_on_pe, array_cycles, matrix_work, usable_array
-from lib.cost.simulator_constants import SimulatorConstants
+from lib.cost.simulator_constants import FOLDS_APART, FOLDS_OVERLAP, SimulatorConstants
 from lib.schedule.schedules import INPUT_STATIONARY, OUTPUT_STATIONARY, WEIGHT_STATIONARY
 from tests.lib.cost.random_kernels import EDGE, TPU_V3
 
@@ -14,15 +14,15 @@ ONE_PE = TPU_V3._replace(pes_x=1)
 
 def test_input_stationary_swaps_pixels_and_channels():
     # SCALE-Sim's only input-stationary point: 128^3 on 32 x 32, as weight-stationary.
-    assert array_cycles(INPUT_STATIONARY, 1, 4, 128, 128, 128, 32, 32, False) == 3551
-    swapped = array_cycles(WEIGHT_STATIONARY, 1, 3, 70, 500, 90, 32, 16, True)
-    assert array_cycles(INPUT_STATIONARY, 1, 3, 500, 70, 90, 32, 16, True) == swapped
+    assert array_cycles(INPUT_STATIONARY, 1, 4, 128, 128, 128, 32, 32, FOLDS_APART) == 3551
+    swapped = array_cycles(WEIGHT_STATIONARY, 1, 3, 70, 500, 90, 32, 16, FOLDS_OVERLAP)
+    assert array_cycles(INPUT_STATIONARY, 1, 3, 500, 70, 90, 32, 16, FOLDS_OVERLAP) == swapped
 
 
 def cycles(tile, in_c, *, datapath=ONE_PE, dot=False, dataflow=WEIGHT_STATIONARY, dilation=(1, 1)):
     tile = np.array([*tile, 1], dtype=np.int64)
     dilation = np.array(dilation, dtype=np.uint8)
-    return matrix_work(tile, in_c, dilation, dot, dataflow, usable_array(datapath), datapath, CONSTANTS, True)
+    return matrix_work(tile, in_c, dilation, dot, dataflow, usable_array(datapath), datapath, CONSTANTS)
 
 
 def test_convolution_takes_a_pass_a_tap():
