@@ -7,35 +7,56 @@ another file whose code was compiled into it. So each state of the compiled pack
 import hashlib
 import os
 import shutil
+import tempfile
 from pathlib import Path
 
 LIBRARY = Path(__file__).parent
-COMPILED_PACKAGES = ("program", "schedule", "hardware", "cost", "dataset", "evaluation", "gnn", "search", "residency")
+COMPILED_PACKAGES = ("program", "schedule", "hardware", "cost", "dataset", "evaluation", "gnn", "search")
 KEPT_STATES = 4
 """Folders of older states that are kept, e.g. for a branch that one comes back to."""
+CACHE_FILES = "lib.compiled_code_files.CompiledCodeFiles"
 
 
 def keep_compiled_code(cache: Path) -> None:
-    """Point Numba at a folder below `cache` for this state of the code, before Numba is imported.
+    """Point Numba at a folder for this state of the code, before Numba is imported.
 
-    A choice already made (`NUMBA_CACHE_DIR`) is left alone, and so is Numba's own, a folder in the user's home,
-    where `cache` can't be written.
+    The folder lies below `cache`, or where that can't be written (a read-only checkout) below the user's cache folder
+    (`XDG_CACHE_HOME`, else `~/.cache`), or below the system's temporary one. A choice already made (`NUMBA_CACHE_DIR`)
+    stands.
     """
-    if "NUMBA_CACHE_DIR" in os.environ:
-        return
+    if "NUMBA_CACHE_DIR" not in os.environ:
+        state = _state_of_code()
+        places = (cache, _user_cache(), Path(tempfile.gettempdir()) / f"tilewright-{os.getuid()}")
+        folders = (_writable_folder(place, state) for place in places)
+        folder = next((folder for folder in folders if folder is not None), None)
+        if folder is None:
+            return
+        os.environ["NUMBA_CACHE_DIR"] = str(folder)
+    os.environ.setdefault("NUMBA_CACHE_LOCATOR_CLASSES", f"{CACHE_FILES},UserWideCacheLocator")
+
+
+def _state_of_code() -> str:
     digest = hashlib.sha256()
     for package in COMPILED_PACKAGES:
         for file in sorted((LIBRARY / package).rglob("*.py")):
             digest.update(file.read_bytes())
-    folder = cache / digest.hexdigest()[:16]
+    return digest.hexdigest()[:16]
+
+
+def _user_cache() -> Path:
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "tilewright"
+
+
+def _writable_folder(place: Path, state: str) -> Path | None:
+    folder = place / state
     try:
         if not folder.is_dir():
-            _forget_old_states(cache)
+            _forget_old_states(place)
             folder.mkdir(parents=True, exist_ok=True)
+        tempfile.TemporaryFile(dir=folder).close()
     except OSError:
-        return
-    if os.access(folder, os.W_OK):
-        os.environ["NUMBA_CACHE_DIR"] = str(folder)
+        return None
+    return folder
 
 
 def _forget_old_states(cache: Path) -> None:
