@@ -21,9 +21,11 @@ PLAIN = (
     "convolution_input_spatial", "convolution_kernel_input_feature", "convolution_kernel_output_feature",
     "convolution_kernel_spatial", "convolution_output_batch", "convolution_output_feature",
     "convolution_output_spatial", "dot_left_contracting", "dot_right_contracting", "dot_left_batch", "dot_right_batch",
+    "indexing_window", "indexing_collapsed", "indexing_indexed", "indexing_table_batch", "indexing_indices_batch",
+    "indexing_vector", "body_ops", "executions",
 )  # fmt: skip
 """Other columns of integers."""
-PARTS = ("window", "convolution", "dot", "value")
+PARTS = ("window", "convolution", "dot", "indexing", "value")
 """What an instruction may lack."""
 
 
@@ -33,6 +35,7 @@ def program_arrays() -> dict[str, Array]:
         "workload": Array("uint8", ("w",)),
         "batch": Array("int64", (1,), minimum=1),
         "outputs": Array("int32", ("u",), minimum=0),
+        "carried": Array("int32", ("t",), minimum=0),
         "has_slopes": Array("uint8", (1,)),
         "name": Array("uint8", ("c",)),
         "name_offset": Array("int64", ("n+1",), offsets=True),
@@ -58,7 +61,7 @@ def program_arrays() -> dict[str, Array]:
 class ProgramArtifact(Artifact):
     """One tensor program. `program.npz`: its columns; see `lib.program.program_table`."""
 
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
     files: ClassVar[dict[str, FileSpec]] = {"program.npz": ArraysSpec(program_arrays())}
 
     @classmethod
@@ -81,4 +84,6 @@ class ProgramArtifact(Artifact):
             return "array operands", f"instruction {readers[wrong.argmax()]} reads one that does not come before it"
         if not len(arrays["outputs"]) or arrays["outputs"].max() >= count:
             return "array outputs", f"must name some of the {count} instructions"
+        if (arrays["carried"] >= count).any():
+            return "array carried", f"must name some of the {count} instructions"
         return None

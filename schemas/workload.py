@@ -49,6 +49,8 @@ class Workload(StudyModel):
     """Samples that a core works on at once; for `hlo` the batch that the file was made for."""
     family: Id | None = None
     """Architecture family, the unit of the family split. Default: that of the Keras name, else the workload's id."""
+    trip_count: PositiveInt | None = None
+    """Steps of every `while` loop whose number can't be told from the program, because it depends on data."""
     sizing: Literal["bfloat16", "as-traced"] = "bfloat16"
     """`bfloat16` gives every 32-bit float two bytes; `as-traced` keeps the sizes of the traced program."""
 
@@ -83,6 +85,7 @@ class Workload(StudyModel):
             "mode": self.mode,
             "batch": self.batch,
             "sizing": self.sizing,
+            "trip_count": self.trip_count,
         }
 
     def family_of(self, id: str) -> str:

@@ -17,6 +17,10 @@ from lib.schedule.node_table import (
     set_extents,
 )
 
+INDEXED = 0.0
+"""Stands for the full extent of a dimension of which indices say the places: what is read there lies apart. The most
+minor dimension of such a table has its full extent below zero, by which it is known."""
+
 
 @njit(cache=True, error_model="numpy", forceinline=True)
 def _extent(dimension, d, tile) -> int:
@@ -47,10 +51,13 @@ def contiguous_run(dimension, whole, first, end, tile, register_lanes) -> tuple[
     Dimensions `first` to `end`, minor first. An array whose most minor dimension is at least as wide as the lanes lies
     in register tiles, which follow one another row-major: within a register tile a run holds the rows that the tile has
     of it, beyond it grows over a dimension while the ones below are taken whole. A narrower array lies row-major,
-    without padding, whatever dimension of it is on the lanes.
+    without padding, whatever dimension of it is on the lanes. A table that indices walk lies row-major too, and each of its
+    rows is a run of its own.
     """
     if end == first:
         return 1.0, False
+    if whole[first] <= INDEXED:
+        return _run_of_row(dimension, whole, first, end, tile), False
     run = minor = float(_extent(dimension, first, tile))
     broken = minor < whole[first]
     tiled = end - first > 1 and whole[first] >= register_lanes
@@ -68,6 +75,20 @@ def contiguous_run(dimension, whole, first, end, tile, register_lanes) -> tuple[
         broken = extent < whole[d]
         d += 1
     return run, tiled
+
+
+@njit(cache=True, error_model="numpy")
+def _run_of_row(dimension, whole, first, end, tile) -> float:
+    """Elements that lie together below the dimension that indices walk."""
+    run = 1.0
+    for d in range(first, end):
+        extent = float(_extent(dimension, d, tile))
+        if whole[d] == INDEXED:
+            return run
+        run *= extent
+        if extent < abs(whole[d]):
+            return run
+    return run
 
 
 @njit(cache=True, error_model="numpy", forceinline=True)

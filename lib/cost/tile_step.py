@@ -6,6 +6,7 @@ import numpy as np
 from numba import njit
 
 from lib.cost.dma import operand_transfer, whole_extents
+from lib.cost.irregular_access import mark_indexed
 from lib.cost.matrix_unit import accumulates_on_pe, matrix_work
 from lib.cost.simulator_constants import SimulatorConstants
 from lib.cost.tile_nest import EDGE_BIT, MOST_MASKS, SLOT
@@ -53,6 +54,8 @@ def step_model(kernels: Kernels, datapath: Datapath, constants: SimulatorConstan
     sublanes, lanes = datapath.register_sublanes, datapath.register_lanes
     vector = vector_plan(kernels, sublanes, lanes)
     operands = operand_table(kernels, sublanes, lanes)
+    whole = whole_extents(operands, kernels.loops)
+    mark_indexed(whole, kernels, operands)
     return StepModel(
         loops=kernels.loops,
         base_dilation=kernels.base_dilation,
@@ -60,7 +63,7 @@ def step_model(kernels: Kernels, datapath: Datapath, constants: SimulatorConstan
         dot=kernels.kernel_class == _DOT,
         nested=has_canonical_loops(kernels),
         operands=operands,
-        whole=whole_extents(operands, kernels.loops),
+        whole=whole,
         vector=vector,
         constants=constants,
     )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from lib.program.program import Instruction
 
 if TYPE_CHECKING:
-    from lib.frontends.hlo_module import Reader
+    from lib.frontends.hlo_reader import Reader
 
 BATCH_NORM_OPCODES = ("batch-norm-inference", "batch-norm-training", "batch-norm-grad")
 

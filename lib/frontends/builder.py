@@ -62,7 +62,7 @@ def _trace_callable(function: Any, signature: list, spec: dict) -> Program:
         def weights():
             return function.trainable_variables
 
-    return trace_function(function, signature, weights, spec["id"], "")
+    return trace_function(function, signature, weights, spec)
 
 
 def _builder(name: str, workload: str, study_folder: Path) -> Any:

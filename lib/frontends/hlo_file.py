@@ -31,4 +31,4 @@ def trace_hlo_file(spec: dict, study_folder: Path) -> Program:
         raise FrontendError(f"workload '{workload}': {file} {NOT_A_MODULE}") from error
     if not module.computations:
         raise FrontendError(f"workload '{workload}': {file} {NOT_A_MODULE}")
-    return program_of(module, workload, spec["batch"], inputs=None)
+    return program_of(module, workload, spec["batch"], inputs=None, trip_count=spec["trip_count"])

@@ -11,9 +11,11 @@ import numpy as np
 from lib.frontends.errors import FrontendError
 from lib.program.program import (
     ELEMENT_BYTES,
+    LARGEST_INTEGER,
     LARGEST_VALUE,
     ConvolutionDimensions,
     DotDimensions,
+    Indexing,
     Instruction,
     Window,
     row_major,
@@ -30,7 +32,8 @@ LITERAL_BYTES = {"s8": np.int8, "u8": np.uint8, "s16": np.int16, "u16": np.uint1
 def instruction_of(proto: Any, name: str, where: str, shape: Any = None) -> Instruction:
     """The instruction without operands, of the shape given or else its own.
 
-    Raises FrontendError, opening with `where`, for unsupported shapes.
+    Raises FrontendError, opening with `where`, for unsupported shapes, but for empty ones, which a program may name
+    as long as no output needs them.
     """
     dtype, dimensions, layout = _shape(shape or proto.shape, where)
     return Instruction(
@@ -53,6 +56,21 @@ def instruction_of(proto: Any, name: str, where: str, shape: Any = None) -> Inst
     )
 
 
+def indexing_of(proto: Any, indices_rank: int) -> Indexing:
+    """What the dimensions of a gather or scatter mean, for indices of that rank."""
+    if proto.opcode == "gather":
+        numbers = proto.gather_dimension_numbers
+        window, collapsed, indexed = numbers.offset_dims, numbers.collapsed_slice_dims, numbers.start_index_map
+        batch = numbers.operand_batching_dims, numbers.start_indices_batching_dims
+    else:
+        numbers = proto.scatter_dimension_numbers
+        window, collapsed = numbers.update_window_dims, numbers.inserted_window_dims
+        indexed = numbers.scatter_dims_to_operand_dims
+        batch = numbers.input_batching_dims, numbers.scatter_indices_batching_dims
+    vector = (numbers.index_vector_dim,) if numbers.index_vector_dim < indices_rank else ()
+    return Indexing(tuple(window), tuple(collapsed), tuple(indexed), tuple(batch[0]), tuple(batch[1]), vector)
+
+
 def literal_values(proto: Any, instruction: Instruction) -> tuple[float, ...] | None:
     """Elements of a constant; one value where all are equal; None where unknown or more than LARGEST_VALUE."""
     literal, dtype = proto.literal, instruction.dtype
@@ -73,19 +91,44 @@ def literal_values(proto: Any, instruction: Instruction) -> tuple[float, ...] | 
 
 def _shape(shape: Any, where: str) -> tuple[str, tuple[int, ...], tuple[int, ...]]:
     dtype = _type_name(shape.element_type)
+    if dtype.startswith("c"):
+        raise FrontendError(
+            f"{where}: complex numbers (element type '{dtype}') are not supported; write the real and the imaginary"
+            " part as two real tensors"
+        )
     if dtype not in ELEMENT_BYTES:
         raise FrontendError(
-            f"{where}: the element type '{dtype}' is not supported; supported: {', '.join(ELEMENT_BYTES)}"
-        )
-    if any(shape.is_dynamic_dimension) or any(extent < 0 for extent in shape.dimensions):
-        raise FrontendError(
-            f"{where}: its shape is dynamic; every extent must be known (give the workload an input_shape)"
+            f"{where}: the element type '{dtype}' is not supported; use one of {', '.join(ELEMENT_BYTES)}"
         )
     dimensions = tuple(shape.dimensions)
-    if not math.prod(dimensions):
-        raise FrontendError(f"{where}: it has no elements (shape {list(dimensions)}); empty tensors are not supported")
+    if any(extent < 0 for extent in dimensions):
+        raise FrontendError(
+            f"{where}: its shape {_in_words(shape)} is dynamic without a bound; every extent must be known: give the"
+            " workload an input_shape, or the tensors of the model a fixed size"
+        )
+    if any(shape.is_dynamic_dimension):
+        raise FrontendError(
+            f"{where}: its shape {_in_words(shape)} is dynamic (only the largest extents are known); every extent must"
+            " be known: give the workload an input_shape, or pad to the largest size in the model"
+        )
+    size = math.prod(dimensions) * ELEMENT_BYTES[dtype]
+    if size > LARGEST_INTEGER:
+        raise FrontendError(
+            f"{where}: its {size} bytes (shape {list(dimensions)}) are more than a 64-bit integer counts"
+            f" ({LARGEST_INTEGER}); make the tensor smaller"
+        )
     minor_to_major = tuple(shape.layout.minor_to_major)
     return dtype, dimensions, minor_to_major or row_major(len(dimensions))
+
+
+def _in_words(shape: Any) -> str:
+    """`[2, <=8, ?]`: an extent, a bound, nothing known."""
+    dynamic = list(shape.is_dynamic_dimension) or [False] * len(shape.dimensions)
+    extents = [
+        "?" if extent < 0 else f"<={extent}" if open_ else str(extent)
+        for extent, open_ in zip(shape.dimensions, dynamic, strict=True)
+    ]
+    return f"[{', '.join(extents)}]"
 
 
 def _type_name(number: int) -> str:

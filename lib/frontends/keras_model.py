@@ -52,4 +52,4 @@ def trace_keras_model(model: Any, spec: dict) -> Program:
         return model(inputs[0] if len(inputs) == 1 else list(inputs), training=training)
 
     weights = (lambda: [variable.value for variable in model.trainable_variables]) if training else None
-    return trace_function(forward, signature, weights, spec["id"], model.name)
+    return trace_function(forward, signature, weights, spec, model.name)

@@ -13,9 +13,13 @@ LONGEST_REASON = 300
 
 
 def trace_function(
-    function: Callable, signature: Sequence[Any], weights: Callable[[], Sequence[Any]] | None, workload: str, scope: str
+    function: Callable,
+    signature: Sequence[Any],
+    weights: Callable[[], Sequence[Any]] | None,
+    spec: dict,
+    scope: str = "",
 ) -> Program:
-    """The affine program of `function(*signature)`.
+    """The affine program of `function(*signature)` for the workload entry `spec`.
 
     `signature` holds `tf.TensorSpec`s whose first dimension is the batch (None). With `weights` (which names the
     trainable variables once the function has run) the program is the forward pass and the gradients of the mean
@@ -23,8 +27,8 @@ def trace_function(
     """
     low, high = (
         program_of(
-            compiled_module(function, signature, weights, workload, batch),
-            workload, batch, inputs=len(signature), scope=scope,
+            compiled_module(function, signature, weights, spec["id"], batch),
+            spec["id"], batch, inputs=len(signature), scope=scope, trip_count=spec["trip_count"],
         )
         for batch in TRACE_BATCHES
     )  # fmt: skip

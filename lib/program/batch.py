@@ -1,6 +1,6 @@
 """A program for every batch, from traces at two batches."""
 
-from lib.program.program import BatchError, Instruction, Program, map_sizes
+from lib.program.program import LOOP_OPCODES, BatchError, Instruction, Program, map_sizes
 
 TRACE_BATCHES = (2, 4)
 """Batches that a model is traced at. Batch 1 would not do: its unit dimension is treated specially."""
@@ -14,7 +14,8 @@ def affine_program(low: Program, high: Program) -> Program:
     changes with the batch (one over the number of elements, say) loses its value. Raises BatchError naming the first
     instruction that does not fit.
     """
-    if len(low.instructions) != len(high.instructions) or low.outputs != high.outputs:
+    _check_trip_counts(low, high)
+    if len(low.instructions) != len(high.instructions) or (low.outputs, low.carried) != (high.outputs, high.carried):
         raise BatchError(
             f"program '{low.name}' has {len(low.instructions)} instructions at batch {low.batch} and"
             f" {len(high.instructions)} at batch {high.batch}; {UNSUPPORTED}"
@@ -26,6 +27,20 @@ def affine_program(low: Program, high: Program) -> Program:
         instructions.append(one)
         slopes.append(_slope(low, high, one, other))
     return low.replace(instructions=tuple(instructions), slopes=tuple(slopes))
+
+
+def _check_trip_counts(low: Program, high: Program) -> None:
+    counters = (
+        (one, other)
+        for one, other in zip(low.instructions, high.instructions, strict=False)
+        if one.opcode in LOOP_OPCODES and one.executions != other.executions
+    )
+    for one, other in counters:
+        raise BatchError(
+            f"program '{low.name}', instruction '{one.name}': its loop runs {one.executions} times at batch {low.batch}"
+            f" and {other.executions} times at batch {high.batch}; the trip count of a loop must not depend on the"
+            " batch: loop over another dimension (the length of a sequence, say), or work on all samples at once"
+        )
 
 
 def _slope(low: Program, high: Program, one: Instruction, other: Instruction) -> Instruction:

@@ -1,6 +1,6 @@
 """A program under construction: equal instructions are added once."""
 
-from lib.program.program import Instruction
+from lib.program.program import LOOP_OPCODES, Instruction
 
 
 class Graph:
@@ -18,7 +18,8 @@ class Graph:
 
     def add(self, instruction: Instruction) -> int:
         """Index of the instruction, or of an earlier one that computes the same."""
-        own = instruction.opcode == "parameter" or (instruction.opcode == "constant" and instruction.value is None)
+        own = instruction.opcode in ("parameter", *LOOP_OPCODES)
+        own |= instruction.opcode == "constant" and instruction.value is None
         key = instruction if own else instruction.replace(name="")
         place = self._places.get(key)
         if place is not None:

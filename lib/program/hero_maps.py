@@ -20,6 +20,7 @@ from lib.program.kernels import (
     WINDOW,
 )
 from lib.program.program import Instruction
+from lib.program.work import network_steps
 
 if TYPE_CHECKING:
     from lib.program.region import Region
@@ -51,6 +52,9 @@ def hero_maps(region: "Region", index: int) -> HeroMaps:
         "dot": _dot,
         "reduce": _reduce,
         "reduce-window": _reduce_window,
+        "select-and-scatter": _select_and_scatter,
+        "sort": _network,
+        "scan": _network,
     }.get(hero.opcode)
     if make is None:
         raise UnsupportedInstruction(f"{describe(hero)}: no canonical loops are known for it")
@@ -150,20 +154,33 @@ def _row_slots(rows: list[int]) -> dict[int, list[int]]:
 
 
 def _reduce(region: "Region", index: int, hero: Instruction, operands: list[Instruction]) -> HeroMaps:
-    source = operands[0]
+    arrays, starts = _arrays_and_starts(operands)
+    source = arrays[0]
     kept = iter(region.maps[index])
     entries = [
         _new(region, extent, REDUCTION) if dimension in hero.axes else next(kept)
         for dimension, extent in enumerate(source.dimensions)
     ]
-    initial = tuple(((),) * len(operand.dimensions) for operand in operands[1:])
-    return HeroMaps((trimmed(source, entries), *initial), None)
+    return HeroMaps((*(trimmed(source, entries) for _ in arrays), *starts), None)
+
+
+def _arrays_and_starts(operands: list[Instruction]) -> tuple[list[Instruction], list[IndexMap]]:
+    """The arrays that are reduced together, and the maps of their starting values."""
+    count = len(operands) // 2
+    return operands[:count], [((),) * len(start.dimensions) for start in operands[count:]]
+
+
+def _network(region: "Region", index: int, hero: Instruction, operands: list[Instruction]) -> HeroMaps:
+    """A loop, which no array extends along, over the operations that each element takes part in."""
+    region.new_loop(max(2, network_steps(hero) * hero.body_ops), REDUCTION)
+    own = region.maps[index]
+    return HeroMaps(tuple(own if one.dimensions else () for one in operands), None)
 
 
 def _reduce_window(region: "Region", index: int, hero: Instruction, operands: list[Instruction]) -> HeroMaps:
     window = hero.window
     assert window is not None
-    source = operands[0]
+    arrays, starts = _arrays_and_starts(operands)
     own = region.maps[index]
     windowed = [
         dimension
@@ -188,11 +205,40 @@ def _reduce_window(region: "Region", index: int, hero: Instruction, operands: li
         taps = _taps(region, window.size[dimension], dilation[axis])
         entries.append(_shared(entry, taps, window.stride[dimension], window.window_dilation[dimension]))
         slots[OUT_H + axis], slots[KERNEL_H + axis] = _loops(entry), _loops(taps)
+    slots |= _unwindowed_slots(own, windowed)
+    maps = (*(trimmed(source, entries) for source in arrays), *starts)
+    return HeroMaps(maps, slots, (dilation[0], dilation[1]))
+
+
+def _unwindowed_slots(own: IndexMap, windowed: list[int]) -> dict[int, list[int]]:
     others = [_loops(entry) for dimension, entry in enumerate(own) if dimension not in windowed]
-    slots[BATCH] = [loop for loops in others[:-1] for loop in loops]
-    slots[OUT_C] = others[-1] if others else []
-    initial = tuple(((),) * len(operand.dimensions) for operand in operands[1:])
-    return HeroMaps((trimmed(source, entries), *initial), slots, (dilation[0], dilation[1]))
+    return {BATCH: [loop for loops in others[:-1] for loop in loops], OUT_C: others[-1] if others else []}
+
+
+def _select_and_scatter(region: "Region", index: int, hero: Instruction, operands: list[Instruction]) -> HeroMaps:
+    """Each element of the result looks at the windows that it lies in, ceil(size / stride) a dimension: along a
+    windowed dimension its gradients are read as by a transposed convolution. The array of which the windows are is
+    read at the element alone; what lies around it in its windows is left out."""
+    window = hero.window
+    assert window is not None
+    own = region.maps[index]
+    windowed = [d for d, (size, stride) in enumerate(zip(window.size, window.stride, strict=True)) if size * stride > 1]
+    if len(windowed) > 2:
+        raise UnsupportedInstruction(
+            f"{describe(hero)}: a window over {len(windowed)} dimensions; kernels have at most 2"
+        )
+    slots: dict[int, list[int]] = {}
+    dilation = [1, 1]
+    gradient: list[Entry] = list(own)
+    for position, dimension in enumerate(windowed):
+        axis = 2 - len(windowed) + position
+        stride = dilation[axis] = window.stride[dimension]
+        taps = _taps(region, -(-window.size[dimension] // stride), stride)
+        gradient[dimension] = _shared(own[dimension], taps, 1, stride)
+        slots[OUT_H + axis], slots[KERNEL_H + axis] = _loops(own[dimension]), _loops(taps)
+    slots |= _unwindowed_slots(own, windowed)
+    start: IndexMap = ((),) * len(operands[2].dimensions)
+    return HeroMaps((own, trimmed(operands[1], gradient), start), slots, (dilation[0], dilation[1]))
 
 
 def _new(region: "Region", extent: int, kind: int) -> Entry:

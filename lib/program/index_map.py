@@ -99,6 +99,8 @@ def through_op(reader: Instruction, operand: Instruction, reader_map: IndexMap) 
     """
     if not operand.dimensions:
         return ()
+    if reader.opcode in ("dynamic-slice", "dynamic-update-slice") and len(operand.dimensions) != len(reader_map):
+        return ((),) * len(operand.dimensions)  # where the slice begins
     if reader.opcode == "transpose":
         entries: list[tuple[Term, ...]] = [()] * len(operand.dimensions)
         for position, axis in enumerate(reader.axes):

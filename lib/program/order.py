@@ -1,4 +1,4 @@
-"""Depth-first order of a program's instructions; what no output needs is left out."""
+"""Depth-first order of a program's instructions; what neither an output nor a loop's next step needs is left out."""
 
 from collections.abc import Sequence
 
@@ -6,12 +6,12 @@ from lib.program.program import Instruction, Program
 
 
 def depth_first(program: Program, *, largest_last: bool) -> Program:
-    """The program in post-order from its outputs; dead instructions are dropped.
+    """The program in post-order from its outputs and what its loops carry on; dead instructions are dropped.
 
     With `largest_last` the operands of an instruction are visited from the smallest to the largest (ties: in their
     own order), so that an instruction follows the producer of its largest operand whenever it can.
     """
-    order = _post_order(program.instructions, program.outputs, largest_last)
+    order = post_order(program.instructions, (*program.outputs, *program.carried), largest_last)
     place = {old: new for new, old in enumerate(order)}
     instructions = tuple(
         program.instructions[old].replace(operands=tuple(place[o] for o in program.instructions[old].operands))
@@ -24,7 +24,8 @@ def depth_first(program: Program, *, largest_last: bool) -> Program:
             for old, instruction in zip(order, instructions, strict=True)
         )
     outputs = tuple(place[output] for output in program.outputs)
-    return program.replace(instructions=instructions, outputs=outputs, slopes=slopes)
+    carried = tuple(place[value] for value in program.carried)
+    return program.replace(instructions=instructions, outputs=outputs, carried=carried, slopes=slopes)
 
 
 def users(instructions: Sequence[Instruction]) -> list[list[int]]:
@@ -36,10 +37,11 @@ def users(instructions: Sequence[Instruction]) -> list[list[int]]:
     return readers
 
 
-def _post_order(instructions: Sequence[Instruction], outputs: Sequence[int], largest_last: bool) -> list[int]:
+def post_order(instructions: Sequence[Instruction], ends: Sequence[int], largest_last: bool = False) -> list[int]:
+    """Indices of the instructions that `ends` need, operands before their readers. See :func:`depth_first`."""
     order: list[int] = []
     done = [False] * len(instructions)
-    for output in outputs:
+    for output in ends:
         stack = [(output, False)]
         while stack:
             index, operands_done = stack.pop()

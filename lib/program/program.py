@@ -22,6 +22,12 @@ SIZE_FIELDS = (
 WINDOW_SIZE_FIELDS = ("size", "stride", "padding_low", "padding_high", "window_dilation", "base_dilation")
 CONVOLUTION_SIZE_FIELDS = ("feature_groups", "batch_groups")
 """The integers of an instruction that may change with the batch; all others are the same at every batch."""
+LOOP_OPCODES = ("loop-state", "loop-counter", "loop-result", "inserted-copy")
+"""Ops that stand for parts of loops: an array that each step of a `while` reads and the next one finds changed; a
+number that only counts the steps; an array as the last step leaves it; a copy that must be made, because the original
+is overwritten or has no buffer (XLA's copy insertion)."""
+LARGEST_INTEGER = 2**63 - 1
+"""The largest number that arrays of sizes hold (int64)."""
 LARGEST_VALUE = 16
 """Constants of at most this many elements carry their values."""
 
@@ -77,6 +83,24 @@ class DotDimensions:
 
 
 @dataclass(frozen=True, slots=True)
+class Indexing:
+    """Which dimension of a gather or scatter means what (OpenXLA operation semantics, Gather and Scatter). The array
+    with slices is a gather's result or a scatter's updates; the table is what is read or written at indexed places."""
+
+    window: tuple[int, ...]
+    """Dimensions of the array with slices that run within a slice; the others run over the indices."""
+    collapsed: tuple[int, ...]
+    """Dimensions of the table of which a slice holds one position and which the array with slices lacks."""
+    indexed: tuple[int, ...]
+    """Dimensions of the table of which the indices say the position."""
+    table_batch: tuple[int, ...] = ()
+    """Dimensions of the table that go together with `indices_batch` of the indices."""
+    indices_batch: tuple[int, ...] = ()
+    vector: tuple[int, ...] = ()
+    """The dimension of the indices that holds the numbers of one position; none where that is a single number."""
+
+
+@dataclass(frozen=True, slots=True)
 class Instruction:
     """One HLO instruction with a single array as its result."""
 
@@ -97,8 +121,9 @@ class Instruction:
     window: Window | None = None
     convolution: ConvolutionDimensions | None = None
     dot: DotDimensions | None = None
+    indexing: Indexing | None = None
     axes: tuple[int, ...] = ()
-    """HLO's `dimensions`: broadcast, reduce, transpose, concatenate, reverse, iota."""
+    """HLO's `dimensions`: broadcast, reduce, transpose, concatenate, reverse, iota, sort, scan."""
     slice_start: tuple[int, ...] = ()
     slice_limit: tuple[int, ...] = ()
     slice_stride: tuple[int, ...] = ()
@@ -106,7 +131,13 @@ class Instruction:
     padding_high: tuple[int, ...] = ()
     padding_interior: tuple[int, ...] = ()
     reducer: str = ""
-    """Opcode that a reduce, reduce-window or scatter applies: add, maximum, ..."""
+    """Opcode that a reduce, reduce-window or scatter applies: add, maximum, ...; empty if that is not a single one."""
+    body_ops: int = 1
+    """Vector operations that a reduce, window or scatter applies at each point of its iteration space, and a sort at
+    each element in a step of its network."""
+    executions: int = 1
+    """How often one of LOOP_OPCODES runs: once a step of its loop, 1 outside of loops. Other ops run as often as what
+    they read, see `lib.program.executions`."""
     comparison: str = ""
     """Direction of a compare: EQ, NE, GE, GT, LE, LT."""
     value: tuple[float, ...] | None = None
@@ -148,6 +179,8 @@ class Program:
     instructions: tuple[Instruction, ...]
     outputs: tuple[int, ...]
     """Indices of the instructions whose results leave the program."""
+    carried: tuple[int, ...] = ()
+    """Indices of the instructions whose results the next step of a loop reads; kept like outputs."""
     slopes: tuple[Instruction, ...] | None = None
     """For each instruction a copy that holds, in place of every size (SIZE_FIELDS and its like) and of every value,
     its change with one more sample; None: the batch is fixed."""

@@ -17,6 +17,7 @@ from lib.program.program import (
     WINDOW_SIZE_FIELDS,
     ConvolutionDimensions,
     DotDimensions,
+    Indexing,
     Instruction,
     Program,
     Window,
@@ -28,7 +29,9 @@ TUPLE_COLUMNS = (
     "operands", "dimensions", "layout", "axes", "slice_start", "slice_limit", "slice_stride", "padding_low",
     "padding_high", "padding_interior",
 )  # fmt: skip
-PARTS = {"window": Window, "convolution": ConvolutionDimensions, "dot": DotDimensions}
+NUMBER_COLUMNS = ("body_ops", "executions")
+"""Fields that are single numbers, held as tuples of one."""
+PARTS = {"window": Window, "convolution": ConvolutionDimensions, "dot": DotDimensions, "indexing": Indexing}
 """Fields that hold a record; its fields are the columns `<field>_<field of the record>`."""
 CONVOLUTION_NUMBERS = (
     "input_batch", "input_feature", "kernel_input_feature", "kernel_output_feature", "output_batch", "output_feature",
@@ -39,11 +42,12 @@ CONVOLUTION_NUMBERS = (
 
 def integer_columns() -> dict[str, bool]:
     """Name of each column of integer tuples, and whether it holds sizes, which have slopes."""
-    columns = {name: name in SIZE_FIELDS for name in TUPLE_COLUMNS}
+    columns = {name: name in SIZE_FIELDS for name in (*TUPLE_COLUMNS, *NUMBER_COLUMNS)}
     sizes: dict[str, tuple[str, ...]] = {
         "window": WINDOW_SIZE_FIELDS,
         "convolution": CONVOLUTION_SIZE_FIELDS,
         "dot": (),
+        "indexing": (),
     }
     for part, record in PARTS.items():
         columns |= {f"{part}_{field.name}": field.name in sizes[part] for field in fields(record)}
@@ -51,12 +55,13 @@ def integer_columns() -> dict[str, bool]:
 
 
 def program_to_arrays(program: Program) -> dict[str, np.ndarray]:
-    """The columns, and `workload` (its name), `batch`, `outputs`, `has_slopes`."""
+    """The columns, and `workload` (its name), `batch`, `outputs`, `carried`, `has_slopes`."""
     instructions, slopes = program.instructions, program.slopes
     arrays = {
         "workload": _characters(program.name),
         "batch": np.array([program.batch], dtype=np.int64),
         "outputs": np.array(program.outputs, dtype=np.int32),
+        "carried": np.array(program.carried, dtype=np.int32),
         "has_slopes": np.array([slopes is not None], dtype=np.uint8),
     }
     names = [instruction.name for instruction in instructions]
@@ -83,10 +88,11 @@ def program_to_arrays(program: Program) -> dict[str, np.ndarray]:
 
 def program_from_arrays(arrays: dict[str, np.ndarray]) -> Program:
     """The inverse of :func:`program_to_arrays`."""
-    batch, outputs = int(arrays["batch"][0]), tuple(arrays["outputs"].tolist())
+    batch = int(arrays["batch"][0])
+    outputs, carried = tuple(arrays["outputs"].tolist()), tuple(arrays["carried"].tolist())
     instructions = _instructions(arrays, slopes=False)
     slopes = _instructions(arrays, slopes=True) if arrays["has_slopes"][0] else None
-    return Program(_text(arrays["workload"]), batch, instructions, outputs, slopes)
+    return Program(_text(arrays["workload"]), batch, instructions, outputs, carried, slopes)
 
 
 def _instructions(arrays: dict[str, np.ndarray], slopes: bool) -> tuple[Instruction, ...]:
@@ -96,6 +102,8 @@ def _instructions(arrays: dict[str, np.ndarray], slopes: bool) -> tuple[Instruct
     for name, sized in integer_columns().items():
         numbers = arrays[f"{name}_slope"] if slopes and sized else arrays[name]
         columns[name] = _tuples(numbers, arrays[f"{name}_offset"])
+    for name in NUMBER_COLUMNS:
+        columns[name] = [number for (number,) in columns[name]]
     values = arrays["value_slope"] if slopes else arrays["value_bits"].view(np.float64)
     columns["value"] = _kept(_tuples(values, arrays["value_offset"]), arrays["has_value"])
     for part, record in PARTS.items():
@@ -112,6 +120,8 @@ def _instructions(arrays: dict[str, np.ndarray], slopes: bool) -> tuple[Instruct
 def _numbers(instruction: Instruction, column: str) -> tuple:
     if column in TUPLE_COLUMNS:
         return getattr(instruction, column)
+    if column in NUMBER_COLUMNS:
+        return (getattr(instruction, column),)
     part, _, name = column.partition("_")
     record: Any = getattr(instruction, part)
     if record is None:

@@ -135,6 +135,8 @@ def _same_everywhere(graph: Graph, instruction: Instruction, operand: Instructio
 
 def nothing_reduced(graph: Graph, instruction: Instruction) -> Instruction | None:
     """A reduction over dimensions of one element is a reshape, joined with the starting value unless it is neutral."""
+    if len(instruction.operands) != 2 or not instruction.reducer:
+        return None
     index, start = instruction.operands
     if graph[index].elements != instruction.elements:
         return None

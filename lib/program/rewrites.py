@@ -10,8 +10,8 @@ from collections.abc import Callable
 from lib.program.folding import folded_value, is_float
 from lib.program.graph import Graph
 from lib.program.op_kinds import ELEMENTWISE_CLASSES, op_classes_by_opcode
-from lib.program.program import Instruction, Window, row_major
-from lib.program.reshaping import RESHAPING_RULES, starts_neutral
+from lib.program.program import LOOP_OPCODES, Instruction, Window, row_major
+from lib.program.reshaping import RESHAPING_RULES, starts_neutral, whole_slice
 
 Rule = Callable[[Graph, Instruction], "int | Instruction | None"]
 
@@ -29,6 +29,7 @@ def rewritten(graph: Graph, instruction: Instruction) -> int:
 
 def _first_outcome(graph: Graph, instruction: Instruction) -> int | Instruction | None:
     for rule in (
+        count_steps,
         fold_constant,
         *RULES.get(instruction.opcode, ()),
         sink_broadcasts,
@@ -67,10 +68,27 @@ def _expanded(graph: Graph, instruction: Instruction) -> Instruction:
     return instruction if value is None else instruction.replace(value=value)
 
 
+def count_steps(graph: Graph, instruction: Instruction) -> Instruction | None:
+    """A number made of constants and counters of loops counts steps too: the scalar unit computes it beside the
+    loop's work (slice offsets, say), so it costs nothing."""
+    operands = [graph[operand] for operand in instruction.operands]
+    counters = [one for one in operands if one.opcode == "loop-counter"]
+    scalar = op_classes_by_opcode()[instruction.opcode] in ELEMENTWISE_CLASSES or instruction.opcode == "reshape"
+    if not (counters and scalar) or instruction.elements != 1:
+        return None
+    others = [index for index, one in zip(instruction.operands, operands, strict=True) if one not in counters]
+    if any(graph[index].opcode != "constant" and graph.scalar(index) is None for index in others):
+        return None
+    return Instruction(
+        instruction.name, "loop-counter", instruction.dtype, instruction.dimensions, instruction.layout,
+        executions=max(one.executions for one in counters),
+    )  # fmt: skip
+
+
 def fold_large_constant(graph: Graph, instruction: Instruction) -> Instruction | None:
     """An op on constants alone is a constant, whose values are left out."""
     operands = [graph[operand] for operand in instruction.operands]
-    if instruction.opcode in ("broadcast", "iota") or not operands:
+    if instruction.opcode in ("broadcast", "iota", *LOOP_OPCODES) or not operands:
         return None
     sources = [graph[one.operands[0]] if one.opcode == "broadcast" else one for one in operands]
     if any(source.opcode not in ("constant", "iota") for source in sources):
@@ -194,6 +212,8 @@ def double_negation(graph: Graph, instruction: Instruction) -> int | None:
 
 def reduce_one_value(graph: Graph, instruction: Instruction) -> int | None:
     """The sum of n equal known values v is n * v."""
+    if len(instruction.operands) != 2:
+        return None
     value, start = (graph.scalar(operand) for operand in instruction.operands)
     if instruction.reducer != "add" or value is None or start is None:
         return None
@@ -204,6 +224,8 @@ def reduce_one_value(graph: Graph, instruction: Instruction) -> int | None:
 def pad_into_window(graph: Graph, instruction: Instruction) -> Instruction | None:
     """What is padded around (or, interior, between) the pixels that a window runs over is the window's own padding:
     zeros for a convolution, the starting value for a reduce-window."""
+    if len(instruction.operands) != 2:
+        return None
     index, second = instruction.operands
     if index not in graph.foldable_pads or graph[index].opcode != "pad" or instruction.window is None:
         return None
@@ -246,6 +268,29 @@ def window_of_one(graph: Graph, instruction: Instruction) -> int | None:
     return operand if plain and not padded and starts_neutral(graph, instruction) else None
 
 
+def known_start(graph: Graph, instruction: Instruction) -> Instruction | None:
+    """A dynamic-slice at known offsets is a slice; offsets are moved to where the slice lies inside."""
+    source = graph[instruction.operands[0]]
+    offsets = [graph.scalar(operand) for operand in instruction.operands[1:]]
+    if len(offsets) != len(source.dimensions) or any(offset is None for offset in offsets):
+        return None
+    starts = tuple(
+        int(min(max(offset or 0, 0), extent - part))
+        for offset, extent, part in zip(offsets, source.dimensions, instruction.dimensions, strict=True)
+    )
+    limits = tuple(start + part for start, part in zip(starts, instruction.dimensions, strict=True))
+    return instruction.replace(
+        opcode="slice", operands=instruction.operands[:1], slice_start=starts, slice_limit=limits,
+        slice_stride=(1,) * len(starts),
+    )  # fmt: skip
+
+
+def whole_update(graph: Graph, instruction: Instruction) -> int | None:
+    """An update of everything."""
+    update = instruction.operands[1]
+    return update if graph[update].dimensions == instruction.dimensions else None
+
+
 RULES: dict[str, tuple[Rule, ...]] = {
     **RESHAPING_RULES,
     "convert": (drop_same_type,),
@@ -260,4 +305,6 @@ RULES: dict[str, tuple[Rule, ...]] = {
     "reduce": (*RESHAPING_RULES["reduce"], reduce_one_value),
     "convolution": (pad_into_window,),
     "reduce-window": (window_of_one, pad_into_window),
+    "dynamic-slice": (whole_slice, known_start),
+    "dynamic-update-slice": (whole_update,),
 }

@@ -58,7 +58,9 @@ def _pass(program: Program) -> Program:
         if index in foldable:
             graph.foldable_pads.add(place[-1])
     outputs = tuple(place[output] for output in program.outputs)
-    return depth_first(program.replace(instructions=tuple(graph.instructions), outputs=outputs), largest_last=True)
+    carried = tuple(dict.fromkeys(place[value] for value in program.carried))
+    simpler = program.replace(instructions=tuple(graph.instructions), outputs=outputs, carried=carried)
+    return depth_first(simpler, largest_last=True)
 
 
 def _pads_of_windows(program: Program) -> set[int]:
@@ -68,7 +70,7 @@ def _pads_of_windows(program: Program) -> set[int]:
         index
         for index, instruction in enumerate(program.instructions)
         if instruction.opcode == "pad"
-        and index not in program.outputs
+        and index not in program.outputs + program.carried
         and all(
             program.instructions[reader].opcode in ("convolution", "reduce-window")
             and program.instructions[reader].operands[1] != index

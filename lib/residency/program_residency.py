@@ -59,8 +59,8 @@ def placement_costs(kernels: Kernels, schedules: Schedules, datapath: Datapath, 
 
 
 def leaving(found: ProgramKernels, program: Program) -> np.ndarray:
-    """bool[m]: whether an occurrence's output leaves the program, so that it must be written."""
-    return np.isin(found.occurrence_root, np.array(program.outputs))
+    """bool[m]: whether an occurrence's output leaves the program or a loop of it, so that it must be written."""
+    return found.occurrence_leaves | np.isin(found.occurrence_root, np.array(program.outputs))
 
 
 def residency_problem(
@@ -93,8 +93,15 @@ def residency_problem(
         compiled_view(kernels), found.occurrence_kernel, edges, leaves, costs.seconds, costs.dram_bytes, tile_bytes,
         sums, variant == "paper-printed",
     )  # fmt: skip
+    runs = found.occurrence_executions[:, None]
     return ResidencyProblem(
-        seconds, dram_bytes, datapath.dram_bytes_per_s, need, weight_bytes, may_stay, datapath.global_buffer_bytes
+        seconds * runs,
+        dram_bytes * runs,
+        datapath.dram_bytes_per_s,
+        need,
+        weight_bytes,
+        may_stay,
+        datapath.global_buffer_bytes,
     )
 
 

@@ -82,7 +82,8 @@ def kernels_table(evaluator: Evaluator, best: Best | None) -> pd.DataFrame:
                     "executions": work.executions.astype(np.int32),
                 }
                 | {
-                    name: np.bincount(work.occurrence, values, minlength=count) / work.executions
+                    name: np.bincount(work.occurrence, values * work.occurrence_executions, minlength=count)
+                    / work.executions
                     for name, values in seconds.items()
                 }
             )

@@ -24,6 +24,8 @@ class WorkloadKernels(NamedTuple):
     """float64[k] of one execution."""
     occurrence: np.ndarray
     """int32[o] the kernel of each occurrence, in program order, which is the same at every batch."""
+    occurrence_executions: np.ndarray
+    """int32[o] how often each occurrence runs."""
 
 
 KernelsByBatch = Callable[[int], WorkloadKernels]
@@ -41,6 +43,7 @@ def kernels_by_batch(program: Program) -> KernelsByBatch:
             roots=extracted.roots,
             flops=kernel_work(extracted.kernels).flops,
             occurrence=extracted.occurrence_kernel,
+            occurrence_executions=extracted.occurrence_executions,
         )
 
     return kernels_of

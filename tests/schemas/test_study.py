@@ -99,6 +99,7 @@ def test_resolved_workload(tmp_path: Path):
         "mode": "inference",
         "batch": 16,
         "sizing": "bfloat16",
+        "trip_count": None,
     }
 
 

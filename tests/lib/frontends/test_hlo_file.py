@@ -11,7 +11,7 @@ from tests.lib.frontends.hlo_examples import Module
 def spec(name: str) -> dict:
     return {
         "id": "from-file", "family": "x", "source": {"kind": "hlo", "name": name}, "arguments": {},
-        "input_shape": None, "mode": "inference", "batch": 2, "sizing": "bfloat16",
+        "input_shape": None, "mode": "inference", "batch": 2, "sizing": "bfloat16", "trip_count": None,
     }  # fmt: skip
 
 

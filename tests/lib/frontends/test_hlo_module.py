@@ -1,10 +1,8 @@
 """HLO modules as programs: what is inlined, what is refused, and how."""
 
 import numpy as np
-import pytest
 from tensorflow.compiler.xla import xla_data_pb2
 
-from lib.frontends.errors import FrontendError
 from lib.frontends.hlo_module import program_of
 from lib.program.simplify import simplify
 from tests.lib.frontends.hlo_examples import Module
@@ -100,85 +98,18 @@ def test_batch_normalisation_equals_its_definition():
         np.testing.assert_allclose(np.resize(instruction.value, np.size(value)), np.ravel(value), atol=1e-5)
 
 
-def loop(module: Module) -> None:
-    module.add("while", (4,), module.parameter(0, 4))
-
-
-def dead_loop(module: Module) -> None:
-    loop(module)
-    module.add("negate", (4,), 1)
-
-
-def dead_loop_of_several_arrays(module: Module) -> None:
-    x = module.parameter(0, 4)
-    state = module.tuple("tuple", [(4,), ()], x, module.constant(0.0))
-    turned = module.tuple("while", [(4,), ()], state)
-    module.add("get-tuple-element", (4,), turned, tuple_index=0)
-    module.add("negate", (4,), x)
-
-
-def loop_of_several_arrays(module: Module) -> None:
-    dead_loop_of_several_arrays(module)
-    last = module.computation.instructions[-1].id
-    module.add("add", (4,), last, last - 1)
-
-
-def reduction_of_several_arrays(module: Module) -> None:
-    x, zero = module.parameter(0, 4), module.constant(0.0)
-    module.tuple("reduce", [(), ()], x, x, zero, zero, dimensions=[0])
-
-
-def complex_numbers(module: Module) -> None:
-    module.add("negate", (4,), module.parameter(0, 4, dtype="c64"), dtype="c64")
-
-
-def nothing(module: Module) -> None:
-    module.add("negate", (0, 4), module.parameter(0, 0, 4))
-
-
-def dynamic(module: Module) -> None:
-    module.parameter(0, 4)
-    module.computation.instructions[-1].shape.is_dynamic_dimension[0] = True
-
-
-def sorting(module: Module) -> None:
-    module.tuple("sort", [(4,), (4,)], module.parameter(0, 4))
-
-
-def two_op_reduction(module: Module) -> None:
-    body = module.start()
-    first, second = module.parameter(0), module.parameter(1)
-    module.add("add", (), module.add("multiply", (), first, first), second)
-    module.start()
-    module.add(
-        "reduce", (), module.parameter(0, 4), module.constant(0.0), dimensions=[0], called_computation_ids=[body]
+def test_an_op_of_several_results_is_done_once():
+    module = Module()
+    larger = module.start()
+    module.tuple(
+        "tuple", [(), ()], *(module.add("maximum", (), module.parameter(i), module.parameter(i + 2)) for i in (0, 1))
     )
-
-
-@pytest.mark.parametrize(
-    ("fill", "message"),
-    [
-        (loop, r"workload 'example'.*while.*the op kind 'while' is not supported yet; supported: abs, add"),
-        (loop_of_several_arrays, r"the op kind 'while' is not supported"),
-        (reduction_of_several_arrays, r"'reduce.3'.*a reduce of several arrays at once is not supported"),
-        (sorting, r"the op kind 'sort' is not supported"),
-        (complex_numbers, r"'parameter.1'.*element type 'c64' is not supported"),
-        (nothing, r"'parameter.1'.*no elements \(shape \[0, 4\]\)"),
-        (dynamic, r"'parameter.1'.*shape is dynamic"),
-        (two_op_reduction, r"a reduce that applies multiply and add is not supported"),
-    ],
-)
-def test_what_a_program_cannot_hold_is_refused_in_words(fill, message):
-    module = Module()
     module.start()
-    fill(module)
-    with pytest.raises(FrontendError, match=message):
-        program(module)
-
-
-@pytest.mark.parametrize("fill", [dead_loop, dead_loop_of_several_arrays])
-def test_unsupported_ops_that_no_output_needs_do_not_matter(fill):
-    module = Module()
-    module.start()
-    fill(module)
-    assert opcodes(module) == ["parameter", "negate"]
+    x, place, start = module.parameter(0, 4, 8), module.add("iota", (4, 8), dimensions=[1]), module.constant(0.0)
+    both = module.tuple("reduce", [(4,), (4,)], x, place, start, start, dimensions=[1], called_computation_ids=[larger])
+    first, second = (module.add("get-tuple-element", (4,), both, tuple_index=i) for i in (0, 1))
+    alone = program(module)  # the last instruction alone is needed
+    assert [one.opcode for one in alone.instructions] == ["parameter", "iota", "constant", "reduce"]
+    assert alone.instructions[-1].body_ops == 2
+    module.add("add", (4,), first, second)
+    assert opcodes(module)[-3:] == ["reduce", "other-result", "add"]

@@ -17,7 +17,7 @@ from lib.program.work import program_work
 def spec(name: str, kind: str = "builder", mode: str = "inference", **arguments) -> dict:
     return {
         "id": "model", "family": "x", "source": {"kind": kind, "name": name}, "arguments": arguments,
-        "input_shape": None, "mode": mode, "batch": 8, "sizing": "bfloat16",
+        "input_shape": None, "mode": mode, "batch": 8, "sizing": "bfloat16", "trip_count": None,
     }  # fmt: skip
 
 

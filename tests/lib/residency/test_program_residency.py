@@ -46,7 +46,7 @@ def program(rows: list[KernelRow], edges: list[tuple[int, int, int]]) -> Program
     count = np.arange(len(rows), dtype=np.int32)
     return ProgramKernels(
         builder.build(), np.ones(len(rows), dtype=np.int32), [str(i) for i in count], count, count,
-        np.array(edges, dtype=np.int32).reshape(-1, 3),
+        np.array(edges, dtype=np.int32).reshape(-1, 3), np.ones_like(count), np.zeros(len(rows), dtype=bool),
     )  # fmt: skip
 
 
@@ -118,7 +118,7 @@ def test_partial_sums_of_a_resident_output_are_float32():
     kernels = builder.build()
     tile = np.array([[256, 1, 1, 1024, 512, 1, 1, 1]])
     one = np.array([1], dtype=np.int32)
-    found = ProgramKernels(kernels, one, ["dot"], one * 0, one * 0, np.empty((0, 3), dtype=np.int32))
+    found = ProgramKernels(kernels, one, ["dot"], one * 0, one * 0, np.empty((0, 3), dtype=np.int32), one, one == 0)
     for order, size in ((0, 2), (2, 4)):
         rows = schedules_for_tiles(np.array([0]), tile)._replace(loop_order=np.array([order], dtype=np.uint8))
         problem = residency_problem(found, np.array([False]), rows, TPU_V3, Simulator(), "paper-printed")

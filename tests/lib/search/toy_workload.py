@@ -22,6 +22,7 @@ def toy_kernels(batch: int) -> WorkloadKernels:
         roots=["relu", "depthwise", "classifier"],
         flops=np.array(flops, dtype=float),
         occurrence=np.array([0, 1, 0, 2], dtype=np.int32),
+        occurrence_executions=np.ones(4, dtype=np.int32),
     )
 
 
