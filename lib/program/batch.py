@@ -64,7 +64,8 @@ def _slope(low: Program, high: Program, one: Instruction, other: Instruction) ->
         if isinstance(error, BatchError):
             raise
         slope = None
-    if slope is None or map_sizes(lambda *_: 0, one) != map_sizes(lambda *_: 0, other):
+    # Names may differ: TensorFlow folds constants up to a size, and what is folded is named after its reader.
+    if slope is None or map_sizes(lambda *_: 0, one) != map_sizes(lambda *_: 0, other).replace(name=one.name):
         raise BatchError(
             f"{where}: it is a different instruction at batch {high.batch}: '{other.name}' ({other.opcode});"
             f" {UNSUPPORTED}"

@@ -18,7 +18,7 @@ MIB = 2**20
 def program_at_batch_1(function: str, study_folder, **arguments):
     spec = {
         "id": function, "source": {"kind": "builder", "name": f"workflow.studies.fast_workloads:{function}"},
-        "arguments": arguments, "input_shape": None, "mode": "inference",
+        "arguments": arguments, "input_shape": None, "mode": "inference", "trip_count": None,
     }  # fmt: skip
     return simplify(trace(spec, study_folder), "bfloat16").with_batch(1)
 

@@ -1,7 +1,6 @@
 """The workloads of the FAST paper (Zhang et al., "A Full-Stack Search Technique for Domain Optimized Deep Learning
-Accelerators", ASPLOS 2022): EfficientNet-B0 to B7, BERT-Base, ResNet50v2, and a stand-in for OCR-RPN.
-
-OCR-Recognizer is left out: its LSTM needs `while` loops, which programs can't hold yet.
+Accelerators", ASPLOS 2022): EfficientNet-B0 to B7, BERT-Base, ResNet50v2, and stand-ins for OCR-RPN and
+OCR-Recognizer.
 
 An entry of a study's workloads:
 
@@ -156,6 +155,44 @@ def ocr_rpn_stand_in(input_shape: tuple = (1024, 1024, 3)) -> keras.Model:
         x = hidden(pyramid[level])
         proposals += [objectness(x), offsets(x)]
     return keras.Model(backbone.input, proposals, name="ocr_rpn_stand_in")
+
+
+LINE_HEIGHT = 32
+"""Height of the image of a text line, pixels (Shi et al. 2017)."""
+TEXT_CHARACTERS = 37
+"""Digits, letters and the blank that stands for no new character (Shi et al. 2017)."""
+TEXT_UNITS = 256
+"""Of the recurrent layers in each direction (Shi et al. 2017)."""
+
+
+def ocr_recognizer_stand_in(width: int = 512) -> keras.Model:
+    """A stand-in for OCR-Recognizer, an LSTM that reads a line of text, which is not public.
+
+    This is CRNN (Shi, Bai, Yao, "An End-to-End Trainable Neural Network for Image-based Sequence Recognition", TPAMI
+    2017, table 1): convolutions that leave a row of features for every fourth column of pixels, two bidirectional
+    LSTMs along the row with a dense layer between them (as in the authors' code), a softmax over characters. The width of
+    the line is our choice.
+
+    Takes grey images [batch, 32, width, 1]; returns probabilities [batch, width / 4 - 1, 37]. What picks the text from
+    them is not part of it.
+    """
+    image = x = keras.Input((LINE_HEIGHT, width, 1))
+    for block in (1, 2):
+        x = layers.Conv2D(64 * block, 3, padding="same", activation="relu")(x)
+        x = layers.MaxPooling2D(2)(x)
+    for channels in (256, 512):
+        normalised = channels == 512
+        for _ in range(2):
+            x = layers.Conv2D(channels, 3, padding="same", activation=None if normalised else "relu")(x)
+            if normalised:
+                x = layers.ReLU()(layers.BatchNormalization()(x))
+        x = layers.MaxPooling2D((2, 1))(x)
+    x = layers.Conv2D(512, 2, activation="relu")(x)
+    x = layers.Reshape(x.shape[2:])(x)  # one pixel high
+    x = layers.Bidirectional(layers.LSTM(TEXT_UNITS, return_sequences=True))(x)
+    x = layers.Dense(TEXT_UNITS)(x)
+    x = layers.Bidirectional(layers.LSTM(TEXT_UNITS, return_sequences=True))(x)
+    return keras.Model(image, layers.Dense(TEXT_CHARACTERS, activation="softmax")(x), name="ocr_recognizer_stand_in")
 
 
 def _scaled_channels(channels: int, width: float) -> int:
