@@ -170,8 +170,8 @@ def ocr_recognizer_stand_in(width: int = 512) -> keras.Model:
 
     This is CRNN (Shi, Bai, Yao, "An End-to-End Trainable Neural Network for Image-based Sequence Recognition", TPAMI
     2017, table 1): convolutions that leave a row of features for every fourth column of pixels, two bidirectional
-    LSTMs along the row with a dense layer between them (as in the authors' code), a softmax over characters. The width of
-    the line is our choice.
+    LSTMs along the row with a dense layer between them (as in the authors' code), a softmax over characters. The width
+    of the line is our choice.
 
     Takes grey images [batch, 32, width, 1]; returns probabilities [batch, width / 4 - 1, 37]. What picks the text from
     them is not part of it.
