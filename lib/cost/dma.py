@@ -51,8 +51,8 @@ def contiguous_run(dimension, whole, first, end, tile, register_lanes) -> tuple[
     Dimensions `first` to `end`, minor first. An array whose most minor dimension is at least as wide as the lanes lies
     in register tiles, which follow one another row-major: within a register tile a run holds the rows that the tile has
     of it, beyond it grows over a dimension while the ones below are taken whole. A narrower array lies row-major,
-    without padding, whatever dimension of it is on the lanes. A table that indices walk lies row-major too, and each of its
-    rows is a run of its own.
+    without padding, whatever dimension of it is on the lanes. A table that indices walk lies row-major too, and each of
+    its rows is a run of its own.
     """
     if end == first:
         return 1.0, False

@@ -10,8 +10,8 @@ from lib.schedule.node_table import END, FIRST, LOOP, NO_EXTENT, NodeTable
 
 
 def mark_indexed(whole: np.ndarray, kernels: Kernels, operands: NodeTable) -> None:
-    """Mark in float64[d] `whole` (see :func:`lib.cost.dma.whole_extents`) the dimensions that indices walk, and the most
-    minor one of the tables that have them; `operands`: of the same kernels.
+    """Mark in float64[d] `whole` (see :func:`lib.cost.dma.whole_extents`) the dimensions that indices walk, and the
+    most minor one of the tables that have them; `operands`: of the same kernels.
 
     The table is the first source of a gather or scatter, the indices are the second; the dimensions of the table that
     the loops of the indices walk are indexed ones, and so are those of a scatter's output.
