@@ -1,7 +1,8 @@
 """Quantities with units as the study writes them: `16 MiB`, `5 us`, `0.94 GHz`, `900 GB/s`.
 
-Each type parses to a plain number of its base unit (bytes, seconds, hertz, bytes per second). A plain
-number is taken as that base unit. A wrong unit is answered with the allowed ones.
+Each type parses to a plain number of its base unit (bytes, seconds, hertz, bytes per second). A missing or wrong
+unit is answered with the allowed ones: `32` for a buffer would be 32 bytes to us and 32 MiB to who wrote it. Only 0
+needs no unit.
 """
 
 import math
@@ -38,9 +39,12 @@ class Quantity:
         if isinstance(written, float) and not math.isfinite(written):
             raise not_allowed(self.allowed())
         match = _WRITTEN.fullmatch(str(written).strip())
-        if match is None or (match["unit"] and match["unit"] not in self.units):
+        if match is None:
             raise not_allowed(self.allowed())
-        value = Decimal(match["number"]) * (self.units[match["unit"]] if match["unit"] else 1)
+        number, unit = Decimal(match["number"]), match["unit"]
+        if number and unit not in self.units:
+            raise not_allowed(self.allowed() if unit else f"{self.allowed()}; the unit is missing")
+        value = number * self.units[unit] if number else number
         if not self.whole:
             return float(value)
         if value != value.to_integral_value():
@@ -58,14 +62,14 @@ class Quantity:
 
     def allowed(self) -> str:
         """What may be written, in words."""
-        number = "whole" if self.whole else "plain"
-        return f"{self.name} such as {self.example}, in {', '.join(self.units)}, or a {number} number of {self.base}"
+        whole = f", a whole number of {self.base}" if self.whole else ""
+        return f"{self.name} such as {self.example}, in {', '.join(self.units)}{whole}"
 
     def json_schema(self) -> dict:
-        """What an editor may accept: a plain number or a number with one of the units."""
+        """What an editor may accept: 0 or a number with one of the units."""
         units = "|".join(self.units)
-        pattern = rf"^\s*[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?\s*({units})?\s*$"
-        return {"anyOf": [{"type": "number", "minimum": 0}, {"type": "string", "pattern": pattern}], "unit": self.base}
+        pattern = rf"^\s*(0+(\.0*)?|[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?\s*({units}))\s*$"
+        return {"anyOf": [{"const": 0}, {"type": "string", "pattern": pattern}], "unit": self.base}
 
 
 SIZE = Quantity(

@@ -76,7 +76,7 @@ def _introduction() -> Iterator[str]:
     yield f"Generated from the models in `schemas/`; to change it, change those and {REMEDY}."
     yield ""
     yield "A study is one YAML file. Keys that are left out, or left empty, take their default. Unknown and duplicate"
-    yield f"keys are errors. Ids match `{ID_PATTERN}`. Quantities are a number and a unit:"
+    yield f"keys are errors. Ids match `{ID_PATTERN}`. Quantities are a number and a unit, which only 0 may lack:"
     yield ""
     for quantity in QUANTITY_OF_UNIT.values():
         yield f"- {quantity.allowed()}"

@@ -24,13 +24,13 @@ def _allowed_values(parameter: str) -> str:
 
 
 def _from_table(parameter: str, written: Any) -> Any:
-    """The written values in the table's order, sizes as bytes."""
+    """The written values in the table's order, sizes as bytes (which the parameters' names say)."""
     if not isinstance(written, list) or not written:
         raise not_allowed("a list of at least one value")
     table, values, problems = FULL_SPACE[parameter], [], []
     for place, item in enumerate(written):
         try:
-            value = SIZE.parse(item) if parameter.endswith("_bytes") else item
+            value = SIZE.parse(item) if parameter.endswith("_bytes") and isinstance(item, str) else item
         except PydanticCustomError:
             value = None
         if isinstance(value, bool) or value not in table:

@@ -1,11 +1,11 @@
 """Reading a study file: every problem at once, each with its line and what is allowed."""
 
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
 
+from schemas.builder_module import builder_problem
 from schemas.problem import Problem, got
 from schemas.study import SECTIONS, Study
 from schemas.study_references import id_problems
@@ -124,18 +124,7 @@ def _source_problems(study: Study, folder: Path) -> list[Problem]:
         if workload.hlo is not None and not (folder / workload.hlo).is_file():
             text = f"{got(workload.hlo)}; there is no file {folder / workload.hlo}"
             problems.append(Problem(("workloads", id, "hlo"), text))
-        if workload.builder is not None and not _module_exists(workload.builder.partition(":")[0], folder):
-            text = f"{got(workload.builder)}; allowed: a module in the repository or beside the study file"
-            problems.append(Problem(("workloads", id, "builder"), text))
+        wrong = builder_problem(workload.builder, folder) if workload.builder is not None else None
+        if wrong is not None:
+            problems.append(Problem(("workloads", id, "builder"), f"{got(workload.builder)}; {wrong}"))
     return problems
-
-
-def _module_exists(name: str, folder: Path) -> bool:
-    """Whether Python finds the module in the repository, or it lies beside the study file."""
-    beside = folder.joinpath(*name.split("."))
-    if beside.with_suffix(".py").is_file() or (beside / "__init__.py").is_file():
-        return True
-    try:
-        return find_spec(name) is not None
-    except ImportError:
-        return False

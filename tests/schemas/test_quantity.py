@@ -14,11 +14,12 @@ from schemas.quantity import BANDWIDTH, FREQUENCY, SIZE, TIME, Bandwidth, Freque
         (Size, "16 MiB", 16 * 1024 * 1024),
         (Size, "8KiB", 8192),
         (Size, "1.5 KiB", 1536),
-        (Size, 4096, 4096),
+        (Size, 0, 0),
+        (Size, "0", 0),
         (Size, "7 B", 7),
         (Time, "5 us", 5e-6),
         (Time, "5 µs", 5e-6),
-        (Time, 2, 2.0),
+        (Time, "2 s", 2.0),
         (Frequency, "0.94 GHz", 0.94e9),
         (Frequency, "940 MHz", 0.94e9),
         (Bandwidth, "900 GB/s", 900e9),
@@ -33,7 +34,7 @@ def test_values(kind, written, value):
 
 
 @pytest.mark.parametrize(
-    "written", ["0.9 GH", "0.9 ghz", "fast", "", "-1 GHz", "1 GHz/s", True, None, [1], float("nan")]
+    "written", ["0.9 GH", "0.9 ghz", "0.9", 0.9, "fast", "", "-1 GHz", "1 GHz/s", True, None, [1], float("nan")]
 )
 def test_a_wrong_unit_is_answered_with_the_allowed_ones(written):
     with pytest.raises(ValidationError, match=r"a frequency such as 0\.94 GHz, in Hz, kHz, MHz, GHz"):
@@ -42,7 +43,13 @@ def test_a_wrong_unit_is_answered_with_the_allowed_ones(written):
 
 @pytest.mark.parametrize("written", ["0.3 B", 0.5, "16 MB", "16 Mb"])
 def test_sizes_are_whole_bytes_in_binary_units(written):
-    with pytest.raises(ValidationError, match="in B, KiB, MiB, GiB, or a whole number of bytes"):
+    with pytest.raises(ValidationError, match="in B, KiB, MiB, GiB, a whole number of bytes"):
+        TypeAdapter(Size).validate_python(written)
+
+
+@pytest.mark.parametrize("written", [32, "32", 32.0])
+def test_a_number_without_a_unit_is_refused(written):
+    with pytest.raises(ValidationError, match=r"a size such as 16 MiB, in B, KiB, MiB, GiB.*; the unit is missing"):
         TypeAdapter(Size).validate_python(written)
 
 

@@ -60,8 +60,8 @@ workloads:
   resnet: {keras: ResNet50V2, input_shape: null, batch: }
   vgg: {keras: VGG16}
 hardware:
-  tpu-v3: {base: tpu-v3, runtime: simulated, datapath: {clock: 940 MHz, l1_input: 16384}}
-  edge: {base: tpu-v3, datapath: {cores: 1, global_buffer: 4194304}}
+  tpu-v3: {base: tpu-v3, runtime: simulated, datapath: {clock: 940 MHz, l1_input: 16 KiB}}
+  edge: {base: tpu-v3, datapath: {cores: 1, global_buffer: 4 MiB}}
 datasets:
   default:
     workloads: [vgg, mobilenet-v2, resnet]
