@@ -31,28 +31,30 @@ def tiles_of_configurations(program: Program, kernels: Kernels, configurations: 
     opcode = op_kind_table()[kernels.op_kind[kernels.hero[0]]][0]
     matches = [one for one in program.instructions if one.opcode == opcode]
     hero = matches[-1] if opcode in ("convolution", "reduce", "reduce-window") else program.instructions[-1]
-    array, slots = _bounded_array(program, hero)
-    _check(loops, array, slots)
     bounds = np.asarray(configurations, dtype=np.int64)
-    if bounds[:, INPUT_BOUNDS : INPUT_BOUNDS + LONGEST_LIST].any():
+    output, window, given = (
+        bounds[:, first : first + LONGEST_LIST] for first in (OUTPUT_BOUNDS, KERNEL_BOUNDS, INPUT_BOUNDS)
+    )
+    if given.any():
         raise NotRepresentable("input bounds are set; what they mean is not known")
+    array, slots = _bounded_array(program, hero, int(np.count_nonzero(output, axis=1).max()))
+    _check(loops, array, slots)
     tile = np.tile(loops, (len(bounds), 1))
-    _apply(tile, bounds[:, OUTPUT_BOUNDS : OUTPUT_BOUNDS + LONGEST_LIST], _memory_order(array), slots, "output")
-    window = bounds[:, KERNEL_BOUNDS : KERNEL_BOUNDS + LONGEST_LIST]
+    _apply(tile, loops, output, [slots[dimension] for dimension in _memory_order(array)], "output")
     if window.any():
         if hero.opcode != "convolution":
             raise NotRepresentable(f"kernel bounds are set for a kernel of {hero.opcode}")
-        _apply_window(tile, window, len(hero.dimensions) - 2)
+        _apply(tile, loops, window, _window_order(program, hero, loops, window), "kernel")
     return tile.astype(np.int32)
 
 
-def _bounded_array(program: Program, hero: Instruction) -> tuple[Instruction, list[int]]:
-    """The array that output bounds cut, and the canonical loop that walks each of its dimensions (-1: extent 1)."""
+def _bounded_array(program: Program, hero: Instruction, count: int) -> tuple[Instruction, list[int]]:
+    """The array that `count` output bounds cut, and the loop that walks each of its dimensions (-1: extent 1)."""
     if hero.opcode == "convolution":
         return hero, _convolution_slots(hero)
     if hero.opcode == "reduce-window":
         return hero, _window_slots(hero)
-    if hero.opcode == "reduce":
+    if hero.opcode == "reduce" and count != len(hero.dimensions):
         source = program.instructions[hero.operands[0]]
         parallel = [d for d in range(len(source.dimensions)) if d not in hero.axes]
         return source, _numbered(source, parallel + list(hero.axes))
@@ -118,28 +120,48 @@ def _memory_order(array: Instruction) -> list[int]:
     return list(reversed(array.layout))
 
 
-def _apply(tile: np.ndarray, bounds: np.ndarray, order: Sequence[int], slots: list[int], what: str) -> None:
-    """Cut the loops that walk the dimensions in `order` (major first) to `bounds`; rows without bounds stay whole."""
+def _blocks(count: int) -> list[int]:
+    """Elements that a bound of each of `count` dimensions counts, the most major one first."""
+    return [1] * (count - 2) + [SUBLANES, LANES]
+
+
+def _exceeds(bounds: np.ndarray, loops: np.ndarray, order: Sequence[int]) -> np.ndarray:
+    """bool[c]: whether a bound reaches beyond the loop that it cuts; `order`: loops by position, -1 for extent 1."""
+    extent = np.array([loops[slot] if slot >= 0 else 1 for slot in order])
+    return (bounds[:, : len(order)] > -(-extent // np.array(_blocks(len(order))))).any(axis=1)
+
+
+def _apply(tile: np.ndarray, loops: np.ndarray, bounds: np.ndarray, order: Sequence[int], what: str) -> None:
+    """Cut the loops in `order` (that of the bounds; -1: extent 1) to `bounds`; rows without bounds stay whole."""
     given = bounds.any(axis=1)
     count = np.count_nonzero(bounds, axis=1)
-    wrong = np.flatnonzero(given & ((count != len(order)) | (bounds < 0).any(axis=1)))
-    if len(wrong):
+    wrong = given & ((count != len(order)) | (bounds < 0).any(axis=1) | _exceeds(bounds, loops, order))
+    if wrong.any():
+        row = int(wrong.argmax())
+        extents = [int(loops[slot]) if slot >= 0 else 1 for slot in order]
         raise NotRepresentable(
-            f"configuration {wrong[0]}: {what} bounds {bounds[wrong[0]].tolist()} for {len(order)} dimensions"
+            f"configuration {row}: {what} bounds {bounds[row].tolist()} do not fit dimensions {extents}, the last two "
+            f"in blocks of {SUBLANES} x {LANES}"
         )
-    for position, dimension in enumerate(order):
-        slot = slots[dimension]
-        from_minor = len(order) - 1 - position
-        block = LANES if from_minor == 0 else (SUBLANES if from_minor == 1 else 1)
+    for position, (slot, block) in enumerate(zip(order, _blocks(len(order)), strict=True)):
         if slot >= 0:
             extent = np.minimum(bounds[:, position] * block, tile[:, slot])
             tile[:, slot] = np.where(given, extent, tile[:, slot])
 
 
-def _apply_window(tile: np.ndarray, bounds: np.ndarray, spatial: int) -> None:
-    """Cut window and channels to kernel bounds."""
-    order = [KERNEL_H, KERNEL_W, IN_C, OUT_C][2 - spatial :] if spatial <= 2 else []
-    _apply(tile, bounds, list(range(len(order))), order, "kernel")
+def _window_order(program: Program, hero: Instruction, loops: np.ndarray, bounds: np.ndarray) -> list[int]:
+    """Loops that kernel bounds cut: window, input channels, output channels; in the order of the weights' layout where
+    the bounds fit only that."""
+    numbers = hero.convolution
+    assert numbers is not None
+    spatial = len(numbers.kernel_spatial)
+    order = [KERNEL_H, KERNEL_W, IN_C, OUT_C][2 - spatial :]
+    of_dimension = dict(zip((*numbers.kernel_spatial, numbers.kernel_input_feature), order, strict=False))
+    of_dimension[numbers.kernel_output_feature] = OUT_C
+    weights = program.instructions[hero.operands[1]]
+    by_layout = [of_dimension[dimension] for dimension in _memory_order(weights)]
+    fits_layout_alone = _exceeds(bounds, loops, order).any() and not _exceeds(bounds, loops, by_layout).any()
+    return by_layout if fits_layout_alone else order
 
 
 __all__ = ["tiles_of_configurations"]

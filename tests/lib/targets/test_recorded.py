@@ -50,6 +50,21 @@ def test_a_convolution_finds_its_operands_by_shape(tmp_path):
     assert found.schedules.tile.tolist() == [[8, 14, 14, 256, 64, 3, 3, 1], [2, 7, 8, 128, 32, 1, 3, 1]]
 
 
+def test_the_gradient_of_weights_slides_a_window_as_large_as_the_image(tmp_path):
+    # f01b_i01o->01bf: images are features, channels the batch; f32[32, 27, 27, 64] and f32[32, 27, 27, 192] give f32[5,
+    # 5, 64, 192]. Window 27 x 27, padding 2. Kernel bounds: 9 of 27 lines, all of a line, 32 images in 8, 128 channels.
+    window = {"size": (27, 27), "stride": (1, 1), "low": (2, 2), "high": (2, 2), "dilation": (1, 1), "base": (1, 1)}
+    numbers = (3, 0, 1, 2, 0, 0, 0, 3, 1, 2, 0, 0, 2, 3, 1, 1)
+    nodes = [
+        node("parameter", shape=(32, 27, 27, 64)), node("parameter", shape=(32, 27, 27, 192), parameter=1),
+        node("convolution", shape=(5, 5, 64, 192), **window, numbers=numbers, root=True),
+    ]  # fmt: skip
+    tiles = [bounds((9, 27, 4, 1), (5, 1, 4, 1))]
+    found = read_recorded_file(write_file(tmp_path / "gradient.npz", nodes, [(2, 0), (2, 1)], tiles))
+    assert found.kernels.loops.tolist() == [[64, 5, 5, 192, 32, 27, 27, 1]]
+    assert found.schedules.tile.tolist() == [[32, 5, 1, 128, 32, 9, 27, 1]]
+
+
 def reduction_nodes(axes=(0, 1)):
     """Sum of f32[64, 16, 256] over the first two dimensions, with the computation that it calls."""
     return [
@@ -66,6 +81,23 @@ def test_a_reduction_is_cut_by_what_it_reads(tmp_path):
     assert KERNEL_CLASSES[found.kernels.kernel_class[0]] == "reduction"
     assert found.kernels.loops.tolist() == [[256, 64, 16, 1, 1, 1, 1, 1]]
     assert found.schedules.tile.tolist() == [[128, 24, 4, 1, 1, 1, 1, 1]]
+
+
+def test_a_reduction_may_be_cut_by_its_result(tmp_path):
+    # f32[64, 16, 256] summed over the first dimension: two bounds are those of the result, 16 in 8 and 256 in 128.
+    nodes, edges = reduction_nodes(axes=(0,))
+    nodes[-1] = node("reduce", shape=(16, 256), dimensions=(0,), root=True)
+    found = read_recorded_file(write_file(tmp_path / "sum.npz", nodes, edges, [bounds(output=(1, 2))]))
+    assert found.schedules.tile.tolist() == [[8, 256, 64, 1, 1, 1, 1, 1]]
+
+
+def test_kernel_bounds_follow_the_weights_layout_where_only_that_fits(tmp_path):
+    # Weights with input channels minor: 256 output channels in blocks of 8, 64 input channels in one of 128.
+    nodes, edges = convolution_nodes()
+    for place in (0, 7):
+        nodes[place] = node("parameter", shape=(3, 3, 64, 256), layout=(2, 3, 1, 0), parameter=1)
+    found = read_recorded_file(write_file(tmp_path / "c.npz", nodes, edges, [bounds((3, 3, 32, 1), (8, 14, 2, 2))]))
+    assert found.schedules.tile.tolist() == [[8, 14, 14, 256, 64, 3, 3, 1]]
 
 
 def test_of_several_results_the_largest_is_kept_and_the_others_told(tmp_path):
@@ -153,9 +185,10 @@ def test_what_no_kernel_represents_is_refused_in_words(tmp_path):
     assert "contracted dimensions of a dot" in refused(tmp_path, dots, [(1, 0)], plain)
     negated = [*one, node("negate", root=True, **array)]
     assert "input bounds" in refused(tmp_path, negated, [(1, 0)], [bounds(output=(8, 2), given=(1, 1))])
-    assert "configuration 1: output bounds [8" in refused(
+    assert "configuration 1: output bounds [8, 2, 1" in refused(
         tmp_path, negated, [(1, 0)], [*plain, bounds(output=(8, 2, 1))]
     )
+    assert "do not fit dimensions [64, 256]" in refused(tmp_path, negated, [(1, 0)], [bounds(output=(9, 2))])
     assert "kernel bounds" in refused(tmp_path, negated, [(1, 0)], [bounds((1, 1), (8, 2))])
     vector = [node("parameter", shape=(256,)), node("negate", shape=(256,), root=True)]
     assert "fewer than two" in refused(tmp_path, vector, [(1, 0)], [bounds(output=(2,))])
