@@ -10,7 +10,6 @@ from typing import Literal
 import numpy as np
 from numba import njit
 
-from lib.cost.borrowed import borrowed
 from lib.cost.cost_model import Costs, Reason
 from lib.cost.matrix_unit import usable_array
 from lib.cost.pipeline import BYTES, PART_NAMES, make_workspace, price_row
@@ -18,6 +17,7 @@ from lib.cost.simulator_constants import SimulatorConstants
 from lib.cost.tile_step import step_model
 from lib.hardware.datapath import Datapath, on_chip_bytes
 from lib.program.kernels import Kernels
+from lib.schedule.borrowed import borrowed
 from lib.schedule.loops import LOOP_ORDERS
 from lib.schedule.node_table import set_extents, tile_limits
 from lib.schedule.schedules import INPUT_STATIONARY, Schedules

@@ -10,6 +10,7 @@ from lib.gnn.node_table import NodeTable, fill_of
 from lib.gnn.static_features import CLASSES, FIRST_WORK_CLASS
 from lib.program.kernels import IN_C, KERNEL_CLASSES, NO_LOOP, OUT_C, OUTPUT, Kernels
 from lib.program.op_kinds import OP_CLASSES
+from lib.schedule.borrowed import borrowed
 from lib.schedule.footprint import iterations, node_extent
 from lib.schedule.loops import LOOP_ORDERS
 
@@ -61,7 +62,7 @@ def _most_nodes(kernels: Geometry) -> int:
     return int(np.diff(kernels.nodes.offset).max(initial=0))
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def _trips(loops, tile, trips):
     steps = 1.0
     for slot in range(8):
@@ -70,7 +71,7 @@ def _trips(loops, tile, trips):
     return steps
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def _loads(iterates, trips, kernel_class):
     """Times that a node's slice is fetched (or stored): a slice stays while only loops inside of the
     innermost one that moves it advance."""
@@ -84,7 +85,7 @@ def _loads(iterates, trips, kernel_class):
     return loads
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def _padded_elements(stride, order, element_bytes, loop_kind, base_dilation, tile, limits, fill):
     """Elements of a node's tile in whole registers; `fill` (float64[3]) gets the filled shares of lanes and
     sublanes, and the elements themselves."""
@@ -103,8 +104,10 @@ def _padded_elements(stride, order, element_bytes, loop_kind, base_dilation, til
     return elements / (fill[0] * fill[1])
 
 
-@njit(cache=True)
-def _fill_tile_features(out, kernels, row_kernel, tile, most_nodes):
+@njit(cache=True, error_model="numpy")
+def _fill_tile_features(owned_out, owned_kernels, row_kernel, owned_tile, most_nodes):
+    """`owned_...`: arrays that the caller keeps alive."""
+    out, kernels, tile = borrowed((owned_out, owned_kernels, owned_tile))
     loops_of, kind_of, dilation_of, class_of, nodes, limits_of = kernels
     offset, _, op_class_of, role_of, _, stride_of, swept, iterates_of, order_of, elements_of, bytes_of, alike = nodes
     trips = np.zeros(8, np.int64)
@@ -163,8 +166,10 @@ def _fill_tile_features(out, kernels, row_kernel, tile, most_nodes):
                 row[36 + position - FIRST_WORK_CLASS] = np.log2(1.0 + work[position])
 
 
-@njit(cache=True)
-def _fill_node_tile_features(out, kernels, row_kernel, tile, most_nodes):
+@njit(cache=True, error_model="numpy")
+def _fill_node_tile_features(owned_out, owned_kernels, row_kernel, owned_tile, most_nodes):
+    """`owned_...`: arrays that the caller keeps alive."""
+    out, kernels, tile = borrowed((owned_out, owned_kernels, owned_tile))
     nodes = kernels.nodes
     trips = np.zeros(8, np.int64)
     fill = np.zeros(3)
@@ -187,7 +192,7 @@ def _fill_node_tile_features(out, kernels, row_kernel, tile, most_nodes):
             pair += 1
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def _project(
     row, stride, order, whole, element_bytes, kernel_class, loop_kind, base_dilation, tile, trips, limits, fill
 ) -> float:

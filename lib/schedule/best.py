@@ -10,13 +10,13 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from lib.cost.borrowed import borrowed
 from lib.cost.matrix_unit import usable_array
 from lib.cost.pipeline import PART_NAMES, make_workspace, price_row
 from lib.cost.simulator_constants import SimulatorConstants
 from lib.cost.tile_step import compute_step, step_model
 from lib.hardware.datapath import Datapath, on_chip_bytes, processing_elements
 from lib.program.kernels import INPUT, OUTPUT, WEIGHT, Kernels
+from lib.schedule.borrowed import borrowed
 from lib.schedule.candidates import first_tile, next_tile, tile_candidates
 from lib.schedule.loops import LOOP_ORDERS
 from lib.schedule.lower_bound import (
