@@ -20,6 +20,7 @@ from lib.code_fingerprint import ROOT
 from lib.cost.simulator import Simulator
 from lib.cost.simulator_constants import FOLDS_APART
 from lib.fidelity.scalesim import Layer as ScaleSimRow
+from lib.fidelity.zigzag import tpu_like
 from lib.hardware.datapath import Datapath
 from lib.schedule.tiles import tile_space
 
@@ -55,7 +56,7 @@ def scalesim_figures(layers: tuple[Layer, ...], setting: Setting) -> list[Measur
         "bench.peer.scalesim.compute_cycles_error_pct",
         "largest difference of compute cycles to SCALE-Sim, folds not overlapped", "%", (max(errors),),
     )  # fmt: skip
-    datapath = one_array(size, buffer_bytes=3 * MIB)
+    datapath = scalesim_array(size)
     return [*_beside("scalesim", "SCALE-Sim", "layers", "layers", theirs, layers, datapath), error]
 
 
@@ -63,8 +64,7 @@ def zigzag_figures(layers: tuple[Layer, ...], setting: Setting) -> list[Measurem
     """Its own `tpu_like` accelerator, 32 x 32, weight-stationary."""
     answers = run_peer("run_zigzag.py", {}, layers, setting.peer_budget_s)
     theirs = {answer["name"]: answer["evaluations"] / answer["seconds"] for answer in answers}
-    datapath = one_array(32, buffer_bytes=2 * MIB)
-    return _beside("zigzag", "ZigZag", "mappings", "loop orders", theirs, layers, datapath)
+    return _beside("zigzag", "ZigZag", "mappings", "loop orders", theirs, layers, tpu_like())
 
 
 def run_peer(script: str, request: dict[str, Any], layers: tuple[Layer, ...], budget_s: float) -> list[dict[str, Any]]:
@@ -88,11 +88,11 @@ def run_peer(script: str, request: dict[str, Any], layers: tuple[Layer, ...], bu
     return json.loads(done.stdout)
 
 
-def one_array(size: int, buffer_bytes: int) -> Datapath:
-    """TPU-v3 with one core of one `size` x `size` array, one byte an element, and so large a buffer."""
+def scalesim_array(size: int) -> Datapath:
+    """TPU-v3 with one core of one `size` x `size` array, one byte an element, and SCALE-Sim's three SRAMs of 1 MiB."""
     return preset_datapath(
-        "tpu-v3", cores=1, pes_x=1, pes_y=1, systolic_rows=size, systolic_columns=size,
-        global_buffer_bytes=buffer_bytes, number_format="int8",
+        "tpu-v3", cores=1, pes_x=1, pes_y=1, systolic_rows=size, systolic_columns=size, global_buffer_bytes=3 * MIB,
+        number_format="int8",
     )  # fmt: skip
 
 

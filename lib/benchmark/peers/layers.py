@@ -2,8 +2,9 @@
 
 from typing import NamedTuple
 
-from lib.program.kernel_builder import KernelRow, KernelsBuilder, OperandRow, OpRow
-from lib.program.kernels import ABSENT, INPUT, KERNEL_CLASSES, OUTPUT, PARALLEL, REDUCTION, WEIGHT, WINDOW, Kernels
+from lib.program.kernel_builder import KernelsBuilder
+from lib.program.kernels import Kernels
+from lib.program.layers import convolution_layer
 
 
 class Layer(NamedTuple):
@@ -40,27 +41,12 @@ LAYERS = (
 
 
 def convolution(layer: Layer) -> Kernels:
-    """The layer as a kernel of one convolution: NHWC, one byte an element."""
-    height, width, stride, kernel = layer.out_height, layer.out_width, layer.stride, layer.kernel
-    outputs = height * width * layer.out_channels
-    inputs = ((height - 1) * stride + kernel) * ((width - 1) * stride + kernel) * layer.in_channels
-    weights = kernel**2 * layer.in_channels * layer.out_channels
-    out = (1, 1, 1, 1, 0, 0, 0, 0)
-    window = WINDOW if kernel > 1 else ABSENT
-    taps = 1 if kernel > 1 else 0
+    """The layer as a kernel of one convolution, one byte an element."""
     builder = KernelsBuilder()
     builder.add(
-        KernelRow(
-            kernel_class=KERNEL_CLASSES.index("convolution"),
-            loops=(1, height, width, layer.out_channels, layer.in_channels, kernel, kernel, 1),
-            loop_kind=(ABSENT, PARALLEL, PARALLEL, PARALLEL, REDUCTION, window, window, ABSENT),
-            hero=0,
-            operands=[
-                OperandRow(INPUT, (1, stride, stride, 0, 1, taps, taps, 0), (4, 2, 1, 0), inputs, 1),
-                OperandRow(WEIGHT, (0, 0, 0, 1, 1, taps, taps, 0), (3, 4, 6, 5) if taps else (3, 4), weights, 1),
-                OperandRow(OUTPUT, out, (3, 2, 1, 0), outputs, 1),
-            ],
-            ops=[OpRow("convolution", (1, 1, 1, 1, 1, taps, taps, 0), outputs, 1, (0, 1))],
+        convolution_layer(
+            1, layer.out_height, layer.out_width, layer.out_channels, layer.in_channels, layer.kernel, layer.kernel,
+            stride=layer.stride, element_bytes=1,
         )
-    )
+    )  # fmt: skip
     return builder.build()

@@ -3,10 +3,18 @@
 import pytest
 
 from lib.benchmark.peers import compare
-from lib.benchmark.peers.compare import PeersMissing, one_array, our_rate, peer_ratios, scalesim_figures, zigzag_figures
+from lib.benchmark.peers.compare import (
+    PeersMissing,
+    our_rate,
+    peer_ratios,
+    scalesim_array,
+    scalesim_figures,
+    zigzag_figures,
+)
 from lib.benchmark.peers.layers import LAYERS, convolution
 from lib.cost.simulator import Simulator
 from lib.fidelity.scalesim import layers as recorded_layers
+from lib.fidelity.zigzag import tpu_like
 from lib.program.extraction import kernel_work
 from lib.schedule.tiles import tile_space
 from tests.lib.benchmark.small_setting import small_setting
@@ -29,8 +37,7 @@ def test_kernels_do_the_work_of_the_layer(layer):
     m, n, k = layer.products
     kernels = convolution(layer)
     assert kernel_work(kernels).flops.tolist() == [2 * m * n * k]
-    for size, buffer in ((128, 3 * 2**20), (32, 2 * 2**20)):
-        datapath = one_array(size, buffer)
+    for datapath in (scalesim_array(128), tpu_like()):
         schedules = tile_space(kernels, datapath, 4, seed=1)
         assert (Simulator().cost(kernels, schedules, datapath).value > 0).all()
 
@@ -65,7 +72,7 @@ def test_zigzag_figures(monkeypatch, tmp_path):
 
 
 def test_our_rate_is_one():
-    assert our_rate(LAYERS[1], one_array(32, 2**21), tiles=4, least_s=0.01) > 0
+    assert our_rate(LAYERS[1], tpu_like(), tiles=4, least_s=0.01) > 0
 
 
 def test_missing_peers_say_so(monkeypatch, tmp_path):
