@@ -179,7 +179,7 @@ class _Graph:
                 plain = complete(row, plain, read)
             except NotRepresentable as error:
                 raise NotRepresentable(f"{self.describe(node)}: {error}") from None
-        if opcode in ("reduce", "reduce-window"):
+        if opcode in ("reduce", "reduce-window", "select-and-scatter"):
             called = [source for source in self.reads[node] if self.is_root(source)]
             plain = replace(plain, reducer=self.opcodes[called[0]] if called else "")
         return plain
@@ -345,8 +345,25 @@ def _convolves(
     return True
 
 
-def _dot(row: np.ndarray, plain: Instruction, read: list[Instruction]) -> Instruction:
-    raise NotRepresentable("the contracted dimensions of a dot are not in the file")
+def _select_and_scatter(row: np.ndarray, plain: Instruction, read: list[Instruction]) -> Instruction:
+    """The array of which the windows are, the gradients, the initial value."""
+    arrays = [one for one in read if one.dimensions]
+    pooled = [one for one in arrays if one.dimensions == plain.dimensions]
+    if len(arrays) != 2 or len(read) != 3 or not pooled:
+        raise NotRepresentable("its operands are not an array of its shape, gradients and a scalar")
+    gradients = next(one for one in arrays if one is not pooled[0])
+    initial = next(one for one in read if not one.dimensions)
+    ordered = _ordered(plain, read, [pooled[0], gradients, initial])
+    return replace(plain, window=_window(row), operands=ordered)
+
+
+def _dynamic(row: np.ndarray, plain: Instruction, read: list[Instruction]) -> Instruction:
+    """The largest array, the update of a dynamic-update-slice, then the offsets."""
+    return replace(plain, operands=_ordered(plain, read, sorted(read, key=lambda one: one.elements, reverse=True)))
+
+
+def _unknown(row: np.ndarray, plain: Instruction, read: list[Instruction]) -> Instruction:
+    raise NotRepresentable(f"the dimensions that a {plain.opcode} works along are not in the file")
 
 
 def _largest_first(plain: Instruction, read: list[Instruction]) -> tuple[Instruction, Instruction]:
@@ -373,7 +390,13 @@ DETAILS: dict[str, Callable[[np.ndarray, Instruction, list[Instruction]], Instru
     "slice": _slice,
     "bitcast": _bitcast,
     "convolution": _convolution,
-    "dot": _dot,
+    "select-and-scatter": _select_and_scatter,
+    "dynamic-slice": _dynamic,
+    "dynamic-update-slice": _dynamic,
+    "dot": _unknown,
+    "gather": _unknown,
+    "scatter": _unknown,
+    "sort": _unknown,
 }
 """What an opcode's instruction holds beyond its shape."""
 

@@ -19,6 +19,7 @@ from lib.targets.tpugraphs_graph import NotRepresentable
 
 SUBLANES, LANES = 8, 128
 """Elements of a block along the second and the most minor dimension."""
+WINDOWED = ("reduce-window", "select-and-scatter")
 ONE_DIMENSION = "bounds of an array with fewer than two dimensions are not understood"
 
 
@@ -30,7 +31,7 @@ def tiles_of_configurations(program: Program, kernels: Kernels, configurations: 
     loops = kernels.loops[0].astype(np.int64)
     opcode = op_kind_table()[kernels.op_kind[kernels.hero[0]]][0]
     matches = [one for one in program.instructions if one.opcode == opcode]
-    hero = matches[-1] if opcode in ("convolution", "reduce", "reduce-window") else program.instructions[-1]
+    hero = matches[-1] if opcode in ("convolution", "reduce", *WINDOWED) else program.instructions[-1]
     bounds = np.asarray(configurations, dtype=np.int64)
     output, window, given = (
         bounds[:, first : first + LONGEST_LIST] for first in (OUTPUT_BOUNDS, KERNEL_BOUNDS, INPUT_BOUNDS)
@@ -52,7 +53,7 @@ def _bounded_array(program: Program, hero: Instruction, count: int) -> tuple[Ins
     """The array that `count` output bounds cut, and the loop that walks each of its dimensions (-1: extent 1)."""
     if hero.opcode == "convolution":
         return hero, _convolution_slots(hero)
-    if hero.opcode == "reduce-window":
+    if hero.opcode in WINDOWED:
         return hero, _window_slots(hero)
     if hero.opcode == "reduce" and count != len(hero.dimensions):
         source = program.instructions[hero.operands[0]]

@@ -65,6 +65,22 @@ def test_the_gradient_of_weights_slides_a_window_as_large_as_the_image(tmp_path)
     assert found.schedules.tile.tolist() == [[32, 5, 1, 128, 32, 9, 27, 1]]
 
 
+def test_the_gradient_of_a_pooling(tmp_path):
+    # Maxima of 3 x 3 windows, stride 2, of f32[32, 27, 27, 128]: gradients f32[32, 13, 13, 128], the scalar first.
+    window = {"size": (1, 3, 3, 1), "stride": (1, 2, 2, 1), "dilation": (1,) * 4, "base": (1,) * 4}
+    nodes = [
+        node("parameter", parameter=0), node("parameter", parameter=1), node("compare", "pred", root=True),
+        node("parameter", parameter=0), node("parameter", parameter=1), node("add", root=True),
+        node("constant"), node("parameter", shape=(32, 13, 13, 128), layout=(3, 0, 2, 1), parameter=1),
+        node("parameter", shape=(32, 27, 27, 128), layout=(3, 0, 2, 1)),
+        node("select-and-scatter", shape=(32, 27, 27, 128), layout=(3, 0, 2, 1), root=True, **window),
+    ]  # fmt: skip
+    edges = [(2, 0), (2, 1), (5, 3), (5, 4), (9, 6), (9, 7), (9, 8), (9, 2), (9, 5)]
+    found = read_recorded_file(write_file(tmp_path / "pool.npz", nodes, edges, [bounds(output=(9, 27, 2, 1))]))
+    assert found.kernels.loops.tolist() == [[32, 27, 27, 128, 1, 2, 2, 1]]  # ceil(3 / 2) windows hold each element
+    assert found.schedules.tile.tolist() == [[16, 9, 27, 128, 1, 2, 2, 1]]
+
+
 def reduction_nodes(axes=(0, 1)):
     """Sum of f32[64, 16, 256] over the first two dimensions, with the computation that it calls."""
     return [
@@ -182,7 +198,7 @@ def test_what_no_kernel_represents_is_refused_in_words(tmp_path):
         tmp_path, [*one, node("negate", layout=(0, 0), root=True, **array)], [(1, 0)], plain
     )
     dots = [*one, node("dot", root=True, **array)]
-    assert "contracted dimensions of a dot" in refused(tmp_path, dots, [(1, 0)], plain)
+    assert "the dimensions that a dot works along" in refused(tmp_path, dots, [(1, 0)], plain)
     negated = [*one, node("negate", root=True, **array)]
     assert "input bounds" in refused(tmp_path, negated, [(1, 0)], [bounds(output=(8, 2), given=(1, 1))])
     assert "configuration 1: output bounds [8, 2, 1" in refused(
