@@ -5,6 +5,7 @@
 include: "rules/common.smk"
 include: "rules/program.smk"
 include: "rules/dataset.smk"
+include: "rules/difference.smk"
 include: "rules/model.smk"
 include: "rules/evaluation.smk"
 include: "rules/search.smk"

@@ -102,6 +102,27 @@ def all_shards():
     ]
 
 
+def difference_spec(wildcards):
+    return {"dataset": wildcards.dataset, "hardware": wildcards.hardware}
+
+
+def difference_shards(wildcards):
+    dataset = wildcards.dataset
+    return [
+        shard
+        for task in STUDY.datasets[dataset].tasks
+        for shard in shards(dataset, task, [wildcards.hardware], STUDY.workload_ids(dataset))
+    ]
+
+
+def all_differences():
+    return [
+        f"{RESULTS}/difference/{dataset}/{variant}/manifest.json"
+        for dataset in STUDY.datasets
+        for variant in STUDY.hardware_ids(dataset)
+    ]
+
+
 def model_spec(wildcards):
     return STUDY.resolved_model(wildcards.model)
 

@@ -2,6 +2,7 @@ rule report:
     input:
         programs=programs(STUDY.workloads),
         shards=all_shards(),
+        differences=all_differences(),
         models=all_models(),
         evaluations=all_evaluations(),
         searches=all_searches(),

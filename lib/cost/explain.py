@@ -13,9 +13,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lib.cost.analytical import STEP_CYCLES, Analytical
+from lib.cost.analytical import Analytical
 from lib.cost.cost_model import Costs
 from lib.cost.simulator import Simulator
+from lib.cost.time_parts import analytical_parts, simulator_parts
 from lib.fusion.default_kernels import default_kernels
 from lib.hardware.datapath import Datapath, datapath_from_spec
 from lib.job import in_words
@@ -139,70 +140,22 @@ def _ops(view: Priced, k: int) -> list[str]:
     ]
 
 
-class TimeParts(NamedTuple):
-    """Microseconds of one run of a kernel; NaN where a model does not tell. The first four add up to the total."""
-
-    compute: float
-    """The longer of matrix and vector unit in each step."""
-    overhead: float
-    """Control of the steps."""
-    exposed: float
-    """Loads and stores that no compute hides."""
-    launch: float
-    total: float
-    matrix: float
-    vector: float
-    load: float
-    store: float
-
-
 ROWS = {
-    "compute": "compute: the longer unit in each step", "overhead": "overhead: control of the steps",
-    "exposed": "exposed: transfers that no compute hides", "launch": "launch", "total": "total",
-    "matrix": "matrix unit", "vector": "vector unit", "load": "load", "store": "store",
+    "compute_s": "compute: the longer unit in each step", "control_s": "control of the steps",
+    "exposed_s": "exposed: transfers that no compute hides", "launch_s": "launch of the kernel", "total_s": "total",
+    "matrix_s": "matrix unit", "vector_s": "vector unit", "load_s": "load", "store_s": "store",
 }  # fmt: skip
 """What the table calls the parts."""
 
 
-def simulator_parts(view: Priced, k: int) -> TimeParts:
-    """Parts of kernel `k` by the simulator."""
-    assert view.simulated.parts is not None
-    part = dict(zip(Simulator.part_names, view.simulated.parts[k].tolist(), strict=True))
-    total, overhead = float(view.simulated.value[k]), part["step_overhead_s"]
-    exposed, launch = part["exposed_s"], part["launch_s"]
-    return _in_microseconds(
-        total - launch - exposed - overhead, overhead, exposed, launch, total, part["matrix_s"], part["vector_s"],
-        part["load_s"], part["store_s"],
-    )  # fmt: skip
-
-
-def analytical_parts(view: Priced, k: int) -> TimeParts:
-    """Parts of kernel `k` by the analytical model, which knows no launch.
-
-    Its own `exposed_s` are the first load and the last store alone; here exposed is what its total leaves beside
-    compute and control, as in the simulator's parts.
-    """
-    assert view.analytical.parts is not None
-    part = dict(zip(Analytical.part_names, view.analytical.parts[k].tolist(), strict=True))
-    total, bandwidth = float(view.analytical.value[k]), view.datapath.dram_bytes_per_s
-    overhead = part["steps"] * STEP_CYCLES / view.datapath.clock_hz
-    return _in_microseconds(
-        part["compute_s"], overhead, total - part["compute_s"] - overhead, 0.0, total, part["matrix_s"],
-        part["vector_s"], (part["bytes_in"] + part["bytes_weight"]) / bandwidth, part["bytes_out"] / bandwidth,
-    )  # fmt: skip
-
-
-def _in_microseconds(*seconds: float) -> TimeParts:
-    return TimeParts(*(MICROSECONDS * value for value in seconds))
-
-
 def _times(view: Priced, k: int) -> list[str]:
-    simulated, analytical = simulator_parts(view, k), analytical_parts(view, k)
+    simulated, analytical = simulator_parts(view.simulated), analytical_parts(view.analytical, view.datapath)
     lines = [f"{'microseconds, one run':42} {'simulator':>12} {'analytical':>12}"]
     for part, words in ROWS.items():
-        if part == "matrix":
+        if part == "matrix_s":
             lines.append("of which busy, side by side:")
-        lines.append(f"  {words:40} {getattr(simulated, part):12.3f} {getattr(analytical, part):12.3f}")
+        cells = (MICROSECONDS * getattr(parts, part)[k] for parts in (simulated, analytical))
+        lines.append(f"  {words:40} " + " ".join(f"{cell:12.3f}" for cell in cells))
     return lines
 
 

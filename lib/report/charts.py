@@ -196,3 +196,21 @@ def wall_time_by_rule(table: pd.DataFrame) -> go.Figure:
     figure = _figure("Wall time by rule, all jobs added up", "seconds", "", height=120 + 40 * len(totals))
     figure.add_bar(y=totals.index, x=totals, orientation="h", marker_color=colour("learned"))
     return figure
+
+
+def ratio_by_class(table: pd.DataFrame, title: str) -> go.Figure:
+    """Simulated over estimated time, a box a kernel class, log scale. `table`: workload, root, kernel_class, ratio."""
+    classes = table.groupby("kernel_class")["ratio"].median().sort_values().index
+    figure = _figure(title, "simulator / analytical model", "", height=140 + 60 * len(classes))
+    for kernel_class in classes:
+        rows = table[table["kernel_class"] == kernel_class]
+        figure.add_box(
+            x=rows["ratio"], y0=f"{kernel_class} ({len(rows)})", orientation="h", boxpoints="all", pointpos=0,
+            jitter=0.6, marker={"size": 4, "opacity": 0.5, "color": colour("learned")}, line={"width": 1.5},
+            fillcolor="rgba(0,0,0,0)", showlegend=False, text=rows["workload"] + " · " + rows["root"],
+            hovertemplate="%{text}<br>%{x:.3g}<extra></extra>",
+        )  # fmt: skip
+    figure.update_xaxes(type="log", dtick="D2")
+    figure.add_vline(x=1, line={"color": colour("baseline"), "dash": "dash", "width": 1})
+    figure.update_layout(margin={"l": 190})
+    return figure

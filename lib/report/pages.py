@@ -4,6 +4,7 @@ import pandas as pd
 
 from lib.report import charts, tables
 from lib.report.claims import accuracy_beside_paper, claims_table
+from lib.report.difference_page import difference_page
 from lib.report.fidelity_page import fidelity_page
 from lib.report.headline import summary as headline_summary
 from lib.report.page import Card, Page, render
@@ -25,6 +26,7 @@ def build_report(data: ReportData) -> tuple[str, Summary]:
         *(accuracy_page(data, name) for name in data.evaluations),
         training_page(data),
         *(search_page(name, data.searches[name]) for name in data.searches),
+        difference_page(data),
         fidelity_page(data),
         study_page(data),
     ]

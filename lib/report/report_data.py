@@ -24,6 +24,8 @@ class ReportData:
     evaluations: dict[str, Artifact] = field(default_factory=dict)
     searches: dict[str, list[Artifact]] = field(default_factory=dict)
     """Search id to one SearchArtifact an island."""
+    differences: dict[tuple[str, str], Artifact] = field(default_factory=dict)
+    """(dataset, hardware variant) to DifferenceArtifact."""
     fidelity: dict[str, Artifact] = field(default_factory=dict)
     """Id to FidelityArtifact."""
     wall_times: pd.DataFrame = field(

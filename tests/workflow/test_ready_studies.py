@@ -24,6 +24,7 @@ def test_dry_run_plans_every_entry_once(study, tmp_path):
     expected = {
         "Tracing": len(loaded.workloads),
         "Labelling": shards,
+        "Setting": sum(len(loaded.hardware_ids(name)) for name in loaded.datasets),
         "Training": sum(len(model.seeds) for model in loaded.models.values()),
         "Scoring": len(loaded.evaluations),
         "Searching": sum(search.islands for search in loaded.searches.values()),

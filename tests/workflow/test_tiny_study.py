@@ -64,6 +64,7 @@ SHARDS = [
     for task in ("fusion", "tile")
     for workload in ("convolutions", "perceptron", "transformer")
 ]
+BESIDE = "Setting simulator and analytical model side by side on tpu-v3 for default"
 MODELS = ["Training fusion-time, seed 1", "Training tile-ranker, seed 1"]
 SCORING, SEARCHING, WRITING = (
     "Scoring accuracy on its test programs",
@@ -125,16 +126,16 @@ EDITS = {
     _batch: [
         "Labelling fusion rows of convolutions on tpu-v3 for default",
         "Labelling tile rows of convolutions on tpu-v3 for default",
-        "Tracing convolutions", *MODELS, SCORING, SEARCHING, WRITING,
+        "Tracing convolutions", BESIDE, *MODELS, SCORING, SEARCHING, WRITING,
     ],
     _builder_argument: [
         "Tracing perceptron",
         "Labelling fusion rows of perceptron on tpu-v3 for default",
         "Labelling tile rows of perceptron on tpu-v3 for default",
-        *MODELS, SCORING, WRITING,
+        BESIDE, *MODELS, SCORING, WRITING,
     ],
-    _hardware_field: [*SHARDS, *MODELS, SCORING, SEARCHING, WRITING],
-    _tiles: [*SHARDS[3:], MODELS[1], SCORING, WRITING],
+    _hardware_field: [*SHARDS, BESIDE, *MODELS, SCORING, SEARCHING, WRITING],
+    _tiles: [*SHARDS[3:], BESIDE, MODELS[1], SCORING, WRITING],
     _hyperparameter: [MODELS[1], SCORING, WRITING],
     _evaluation: [SCORING, WRITING],
     _trials: [SEARCHING, WRITING],

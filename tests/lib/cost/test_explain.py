@@ -8,7 +8,7 @@ from schemas.program_artifact import ProgramArtifact
 from tests.datapath_examples import tpu_v3
 from tests.program_examples import Sketch
 
-ADDING_UP = ("compute", "overhead", "exposed", "launch")
+ADDING_UP = ("compute", "control", "exposed", "launch")
 
 
 def program():
@@ -56,7 +56,7 @@ def test_launch_and_control_are_the_constants(view):
     text = kernel_text(view, 0)
     steps = int(text[text.index("loop nest (") :].split("(")[1].split()[0])
     assert times(text)["launch"] == (2.0, 0.0)
-    assert times(text)["overhead"] == pytest.approx((steps * 190 / 940,) * 2, abs=6e-4)
+    assert times(text)["control"] == pytest.approx((steps * 190 / 940,) * 2, abs=6e-4)
 
 
 def test_explanation_of_a_kernel(view):
