@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from lib.code_fingerprint import ROOT
 from lib.cost.analytical import (
     ARITHMETIC_SLOTS,
     DEPTHWISE_PASSES,
@@ -15,6 +16,7 @@ from lib.cost.analytical import (
     matrix_cycles,
 )
 from lib.cost.cost_model import Reason
+from lib.cost.left_out import LEFT_OUT
 from lib.cost.simulator_constants import SimulatorConstants
 from lib.cost.vector_work import INSTRUCTIONS
 from lib.hardware.datapath import DIAGONAL, TAPS
@@ -23,10 +25,13 @@ from lib.program.kernels import KERNEL_CLASSES
 from lib.schedule.default import default_tiles
 from lib.schedule.schedules import schedules_for_tiles
 from lib.schedule.tiles import tile_space
+from lib.targets.recorded import read_recorded_file
+from schemas.presets import FOLDER
 from tests.datapath_examples import toy, tpu_v3
 from tests.kernel_examples import convolution_relu, depthwise, dot, elementwise, example_kernels, reduction
 
 STEP_S = STEP_CYCLES / 1e9
+CALIBRATION = FOLDER / "tpu_tiles" / "calibration"
 
 
 def priced(row: KernelRow, tile, datapath) -> tuple[float, dict[str, float]]:
@@ -186,6 +191,24 @@ def test_the_lowering_is_that_of_the_simulated_compiler():
     """Docs say that these rules are the same: the simulated machine runs the code that this compiler makes."""
     simulated = SimulatorConstants()
     assert (simulated.packed_in_channels, simulated.depthwise_passes) == (FEW_CHANNELS, DEPTHWISE_PASSES)
+
+
+@pytest.mark.parametrize(("name", "least_us", "most_us"), [("05_fusion.245", 0.18, 0.21), ("07_copy.25", 0.2, 0.26)])
+def test_the_step_cost_is_what_calibration_tiles_say(name, least_us, most_us):
+    """Slope of measured time against tile steps, by least squares: a reduction and a copy of TpuGraphs on TPU-v3."""
+    recorded = read_recorded_file(CALIBRATION / f"alexnet_tile_{name}.npz")
+    costs = Analytical().cost(recorded.kernels, recorded.schedules, tpu_v3(), parts=True)
+    known = costs.reason == Reason.OK
+    steps = costs.parts[known, PART_NAMES.index("steps")]
+    slope_us = np.polyfit(steps, recorded.runtime_s[known] * 1e6, 1)[0]
+    assert least_us < slope_us < most_us
+    assert slope_us == pytest.approx(STEP_CYCLES / 940, rel=0.25)
+
+
+def test_documentation_lists_what_is_left_out():
+    page = (ROOT / "docs" / "analytical.md").read_text(encoding="utf-8")
+    for effect, instead in LEFT_OUT.items():
+        assert f"| {effect} | {instead} |" in page
 
 
 def test_giving_up_early_changes_no_default_tile():
