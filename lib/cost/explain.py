@@ -59,7 +59,7 @@ def priced(program: Program, datapath: Datapath) -> Priced:
     of which no tile fits.
     """
     found = default_kernels(program)
-    schedules = default_schedule(found.kernels, datapath)
+    schedules = default_schedule(found.kernels, datapath, found.roots)
     simulated = Simulator().cost(found.kernels, schedules, datapath, parts=True)
     analytical = Analytical().cost(found.kernels, schedules, datapath, parts=True)
     kernel_of_root = {

@@ -1,19 +1,26 @@
 """Makes the shards of the two tasks: tiles of a kernel, and kernels under fusion configurations."""
 
-from typing import NamedTuple
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from lib.cost.cost_model import CostModel
 from lib.dataset.labels import labelled_rows
+from lib.dataset.seeds import shard_seed
 from lib.fusion import FusionSpace
-from lib.hardware.datapath import Datapath
+from lib.fusion.default_kernels import default_kernels
+from lib.hardware.datapath import Datapath, datapath_from_spec
 from lib.program.extraction import KernelExtractor, ProgramKernels
 from lib.program.kernels import KERNEL_CLASSES, Kernels, concatenate, kernels_to_arrays, take, unique
 from lib.program.program import Program
-from lib.schedule.default import default_schedule
+from lib.schedule.default import NoTileFits, default_schedule
 from lib.schedule.tiles import tile_counts, tile_space_and_default
+
+
+class NothingToLabel(ValueError):
+    """A task that has no rows of a program."""
 
 
 class ShardContents(NamedTuple):
@@ -34,6 +41,23 @@ class ShardContents(NamedTuple):
         }
 
 
+def make_shard(program: Program, spec: Mapping[str, Any], label: CostModel, analytical: CostModel) -> ShardContents:
+    """The shard of a resolved entry `spec` of a dataset, of a program at its batch.
+
+    Raises ValueError naming workload and hardware where a kernel can't run there or the task has no rows.
+    """
+    datapath = datapath_from_spec(spec["hardware"]["datapath"])
+    seed = shard_seed(spec["seed"], spec["workload"])
+    try:
+        if spec["task"] == "tile":
+            kernels = default_kernels(program)
+            return tile_shard(kernels, datapath, label, analytical, spec["tiles_per_kernel"], seed)
+        return fusion_shard(program, datapath, label, analytical, spec["configurations"], seed)
+    except (NoTileFits, NothingToLabel) as error:
+        where = f"workload '{spec['workload']}' on hardware '{spec['hardware']['id']}', {spec['task']} task"
+        raise ValueError(f"{where}: {error}") from error
+
+
 def tile_shard(
     program_kernels: ProgramKernels,
     datapath: Datapath,
@@ -43,10 +67,16 @@ def tile_shard(
     seed: int,
 ) -> ShardContents:
     """The tile task: up to `tiles_per_kernel` tiles, the default one among them, of each kernel of the
-    default fusion that has a choice (two tiles or more). Raises ValueError where none has."""
-    chosen = np.flatnonzero(tile_counts(program_kernels.kernels, datapath) >= 2)
+    default fusion that has a choice (two tiles or more).
+
+    Raises NothingToLabel where none has, and NoTileFits for a kernel of which no tile fits.
+    """
+    counts = tile_counts(program_kernels.kernels, datapath)
+    if not counts.all():
+        default_schedule(program_kernels.kernels, datapath, program_kernels.roots)  # which says what does not fit
+    chosen = np.flatnonzero(counts >= 2)
     if not len(chosen):
-        raise ValueError(
+        raise NothingToLabel(
             f"none of the program's {program_kernels.kernels.number} kernels has a choice of tiles on this hardware,"
             " so the tile task has no rows of it; give the workload a larger batch, or leave it or the hardware out of"
             " the dataset"
@@ -72,7 +102,7 @@ def fusion_shard(
     seed: int,
 ) -> ShardContents:
     """The fusion task: all distinct kernels of the default fusion and of `configurations` random ones, each
-    with its default tile."""
+    with its default tile. Raises NoTileFits."""
     rng = np.random.default_rng(seed)
     space, extractor = FusionSpace(program), KernelExtractor(program)
     fusions = [space.default()] + [space.random(rng) for _ in range(configurations)]
@@ -83,12 +113,13 @@ def fusion_shard(
     executions[places[0]] = parts[0].executions
     _, first = np.unique(place, return_index=True)
     all_roots = [root for part in parts for root in part.roots]
+    roots = [all_roots[index] for index in first]
     return ShardContents(
         kernels=kernels,
-        table=_kernel_table(kernels, [all_roots[index] for index in first], executions),
+        table=_kernel_table(kernels, roots, executions),
         rows=labelled_rows(
             kernels,
-            default_schedule(kernels, datapath),
+            default_schedule(kernels, datapath, roots),
             np.ones(kernels.number, dtype=bool),
             datapath,
             label,

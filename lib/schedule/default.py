@@ -1,5 +1,7 @@
 """The default schedule: what the compiler would choose, the argmin of its own model over the whole tile space."""
 
+from collections.abc import Sequence
+
 import numpy as np
 from numba import njit
 
@@ -10,29 +12,57 @@ from lib.cost.analytical import (
     analytical_row,
     analytical_scratch,
 )
-from lib.hardware.datapath import Datapath
+from lib.hardware.datapath import L2_DISABLED, Datapath
 from lib.program.kernels import KERNEL_CLASSES, Kernels
 from lib.schedule.candidates import TileCandidates, first_tile, next_tile, tile_at, tile_candidates
 from lib.schedule.node_table import operand_table, tile_bytes, tile_limits
 from lib.schedule.schedules import Schedules, schedules_for_tiles
 
 
-def default_schedule(kernels: Kernels, datapath: Datapath) -> Schedules:
+class NoTileFits(ValueError):
+    """A kernel that can't run on a datapath; the message names it, what it needs and what to change."""
+
+
+def default_schedule(kernels: Kernels, datapath: Datapath, names: Sequence[str] | None = None) -> Schedules:
     """One row a kernel: the tile of :func:`default_tiles`, weight-stationary, everything else by the default rules.
 
-    Raises ValueError for a kernel of which no tile fits, with the bytes that its smallest one needs.
+    `names`: of the kernels, for errors. Raises NoTileFits, with the bytes that the smallest tile needs.
     """
     tile, _, fits = default_tiles(kernels, datapath)
-    if not fits.all():
-        k = int(np.flatnonzero(~fits)[0])
-        operands = operand_table(kernels, datapath.register_sublanes, datapath.register_lanes)
-        needed = sum(tile_bytes(operands, k, np.append(tile[k], 1).astype(np.int64)))
-        raise ValueError(
-            f"{np.count_nonzero(~fits)} of {kernels.number} kernels have no tile that fits on chip, first kernel "
-            f"{k} ({KERNEL_CLASSES[kernels.kernel_class[k]]}, {kernels.fingerprint[k]}): its smallest tile takes "
-            f"{needed:.0f} bytes and may take {tile_limits(datapath).whole} (half of the buffer)"
-        )
+    check_fit(kernels, datapath, tile, fits, names)
     return schedules_for_tiles(np.arange(kernels.number, dtype=np.int32), tile)
+
+
+def check_fit(
+    kernels: Kernels, datapath: Datapath, smallest: np.ndarray, fits: np.ndarray, names: Sequence[str] | None = None
+) -> None:
+    """Raise NoTileFits unless all of bool[k] `fits`; `smallest`: int32[k, 8] a tile of each kernel that fits not."""
+    if fits.all():
+        return
+    k = int(np.flatnonzero(~fits)[0])
+    operands = operand_table(kernels, datapath.register_sublanes, datapath.register_lanes)
+    needed = tile_bytes(operands, k, np.append(smallest[k], 1).astype(np.int64))
+    level, keys = _tile_level(datapath)
+    limits = tile_limits(datapath)
+    parts = zip(("inputs", "weights", "output"), needed, (limits.inputs, limits.weights, limits.output), strict=True)
+    by_part = ", ".join(f"{part} {size:.0f} of {most}" for part, size, most in parts)
+    name = f"'{names[k]}'" if names is not None else str(k)
+    raise NoTileFits(
+        f"{np.count_nonzero(~fits)} of {kernels.number} kernels have no tile that fits on chip, first kernel {name}"
+        f" ({KERNEL_CLASSES[kernels.kernel_class[k]]}, {kernels.fingerprint[k]}): its smallest tile takes"
+        f" {sum(needed):.0f} bytes and may take {limits.whole}, half of the {level}, as the next tile loads meanwhile"
+        f" ({by_part}); give the hardware a larger {keys}, or leave the workload out"
+    )
+
+
+def _tile_level(datapath: Datapath) -> tuple[str, str]:
+    """The level that holds tiles, and the keys of a study that make it larger."""
+    if datapath.global_buffer_bytes > 0:
+        return "global buffer", "global_buffer"
+    keys = "global_buffer (it has none), l1_input, l1_weight or l1_output"
+    if datapath.l2_kind != L2_DISABLED:
+        return "L2 buffers", f"{keys}, or multipliers of l2"
+    return "L1 buffers", keys
 
 
 def default_tiles(kernels: Kernels, datapath: Datapath) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -71,8 +71,8 @@ def replaced(old: str, new: str) -> str:
         ),
         pytest.param(
             replaced("global_buffer: 4 MiB", "clock: 0.94"),
-            "study.yaml:7: hardware.edge.datapath.clock: got 0.94; allowed: a frequency such as 0.94 GHz, in Hz, kHz, MHz, "
-            "GHz; the unit is missing",
+            "study.yaml:7: hardware.edge.datapath.clock: got 0.94; allowed: a frequency such as 0.94 GHz, in Hz, "
+            "kHz, MHz, GHz; the unit is missing",
             id="forgotten unit",
         ),
         pytest.param(

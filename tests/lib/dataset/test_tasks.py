@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from lib.cost.analytical import Analytical
-from lib.dataset.tasks import fusion_shard, tile_shard
+from lib.dataset.tasks import fusion_shard, make_shard, tile_shard
 from lib.fusion.default_kernels import default_kernels
 from lib.hardware.datapath import datapath_from_spec
 from lib.program.program import DotDimensions, Instruction, Program
@@ -87,6 +87,31 @@ def test_a_program_whose_kernels_have_no_choice_is_refused_in_words():
     tiny = kernels._replace(kernels=kernels.kernels._replace(loops=np.ones((1, 8), dtype=np.int32)))
     with pytest.raises(ValueError, match="none of the program's 1 kernels has a choice of tiles on this hardware"):
         tile_shard(tiny, DATAPATH, Doubled(), Analytical(), TILES, 1)
+
+
+@pytest.mark.parametrize("task", ["tile", "fusion"])
+@pytest.mark.parametrize(
+    ("changes", "level", "remedy"),
+    [
+        ({"global_buffer_bytes": 16384}, "global buffer", "give the hardware a larger global_buffer, or"),
+        (
+            {"global_buffer_bytes": 0, "l1_input_bytes": 1024, "l1_weight_bytes": 1024, "l1_output_bytes": 1024},
+            "L1 buffers",
+            r"a larger global_buffer \(it has none\), l1_input, l1_weight or l1_output, or",
+        ),
+    ],
+)
+def test_a_kernel_that_does_not_fit_is_named_with_workload_and_hardware(task, changes, level, remedy):
+    spec = {
+        "task": task, "workload": "blocks", "hardware": {"id": "tiny", "datapath": DATAPATH_SPEC | changes},
+        "tiles_per_kernel": 4, "configurations": 1, "seed": 1,
+    }  # fmt: skip
+    message = (
+        rf"workload 'blocks' on hardware 'tiny', {task} task: .* first kernel 'add-.' \(dot, .*half of the {level},.*"
+        rf"{remedy}"
+    )
+    with pytest.raises(ValueError, match=message):
+        make_shard(two_blocks(), spec, Doubled(), Analytical())
 
 
 def test_fusion_task_has_each_distinct_kernel_once():
