@@ -13,6 +13,8 @@ from lib.program.work import NETWORKS
 
 LARGEST_EXTENT = 2**31 - 1
 """Of a loop, and the most runs of a kernel: what arrays of kernels hold (int32)."""
+PICKING = (*PART_READERS, "gather")
+"""Opcodes that read a part of their first operand."""
 CLASSES = {
     "convolution": "convolution", "dot": "dot", "reduce": "reduction", "sort": "reduction", "scan": "reduction",
     "reduce-window": "window", "select-and-scatter": "window",
@@ -44,7 +46,7 @@ def kernel_row(flow: Dataflow, members: tuple[int, ...]) -> tuple[KernelRow, tup
             view, index_map = region.operand_view(member, operand)
             stride, order = loops.rows(flow.instructions[view], index_map)
             # Another slice, or another look-up, reads another part.
-            cut = member if flow.instructions[member].opcode in (*PART_READERS, "gather") else -1
+            cut = member if operand.position == 0 and flow.instructions[member].opcode in PICKING else -1
             key = ("operand", operand.source, cut, stride, order)
             if key not in node:
                 node[key] = len(operands)

@@ -82,6 +82,19 @@ def test_ocr_rpn_stand_in(tmp_path):
     assert sorted(shapes) == sorted((1, n, n, c) for n in (32, 16, 8, 4, 2) for c in (3, 12))
 
 
+def test_ocr_recognizer_stand_in(tmp_path):
+    # Shi et al. 2017, table 2: 8.3 million parameters.
+    assert fast_workloads.ocr_recognizer_stand_in().count_params() == pytest.approx(8.3e6, rel=0.005)
+    program = program_at_batch_1("ocr_recognizer_stand_in", tmp_path, width=64)
+    assert [program.instructions[output].dimensions for output in program.outputs] == [(1, 15, 37)]
+    pixels = [(32 * 64, 1, 64), (16 * 32, 64, 128), (8 * 16, 128, 256), (8 * 16, 256, 256), (4 * 16, 256, 512)]
+    pixels += [(4 * 16, 512, 512)]
+    convolutions = sum(9 * n * channels * filters for n, channels, filters in pixels) + 4 * 15 * 512 * 512
+    # Two directions with four gates; a dense layer between and one after.
+    recurrent = 15 * (2 * 4 * 256 * (512 + 256) + 512 * 256 + 2 * 4 * 256 * (256 + 256) + 512 * 37)
+    assert program_work(program)["flops"] == 2 * (convolutions + recurrent)
+
+
 def test_twice_the_resolution_repeats_neighbours():
     image = np.arange(4, dtype=np.float32).reshape(1, 2, 2, 1)
     larger = np.array(fast_workloads._twice_the_resolution(image))[0, :, :, 0]

@@ -9,6 +9,8 @@ from lib.frontends import trace
 from lib.frontends.errors import FrontendError
 from lib.frontends.hlo_module import program_of
 from lib.frontends.tensorflow_function import compiled_module
+from lib.fusion.default_kernels import default_kernels
+from lib.program.extraction import kernel_work
 from lib.program.program_table import program_to_arrays
 from lib.program.simplify import simplify
 from lib.program.work import program_work
@@ -81,6 +83,62 @@ def test_the_error_function_is_one_op(tmp_path):
     # Attention reads softmax right before the dot: the value projection does not stand between them.
     second = [index for index, opcode in enumerate(opcodes) if opcode == "dot"][4]
     assert opcodes[second - 1] == "divide"
+
+
+def test_an_lstm_runs_once_a_step(tmp_path):
+    name = "workflow.studies.builders:lstm_language_model"
+    sizes = {"vocabulary": 100, "width": 32, "layers": 2, "length": 7}
+    program = simplify(trace(spec(name, **sizes), tmp_path), "bfloat16").with_batch(4)
+    kernels = default_kernels(program)
+    # Four gates of the input and the old state in every step, then the logits; look-ups do no arithmetic.
+    flops = 2 * 4 * 7 * (2 * (32 + 32) * 4 * 32 + 32 * 100)
+    assert program_work(program)["flops"] == flops == kernel_work(kernels.kernels).flops @ kernels.executions
+    assert program_work(program)["weight_bytes"] == 2 * (100 * 32 + 2 * (64 * 128 + 128) + 32 * 100 + 100)
+    products = [k for k, root in enumerate(kernels.roots) if "lstm_cell" in root and kernels.kernels.loops[k, 4] == 32]
+    assert kernels.executions[products].sum() == 2 * 2 * 7
+    # Of a layer's state the hidden vector alone is copied each step; the outputs are gathered in place.
+    copies = [one for one in program.instructions if one.opcode == "inserted-copy" and one.executions > 1]
+    assert [(one.dimensions, one.executions) for one in copies] == [((4, 32), 7)] * 2
+
+
+def test_training_of_an_lstm_has_every_gradient(tmp_path):
+    name = "workflow.studies.builders:lstm_language_model"
+    sizes = {"vocabulary": 100, "width": 32, "layers": 1, "length": 7}
+    program = simplify(trace(spec(name, mode="training", **sizes), tmp_path), "bfloat16").with_batch(4)
+    shapes = sorted(program.instructions[output].dimensions for output in program.outputs)
+    # Of the embedding: gradients of the rows that were looked up, their numbers, and the table's shape.
+    rows = [(2,), (28,), (28, 32)]
+    assert shapes == sorted([*rows, (32, 128), (32, 128), (128,), (32, 100), (100,)])
+    forward = 2 * 4 * 7 * (64 * 128 + 32 * 100)
+    assert program_work(program)["flops"] == 3 * forward
+
+
+def test_a_recommender_looks_up_one_row_a_table(tmp_path):
+    name = "workflow.studies.builders:embedding_recommender"
+    program = simplify(trace(spec(name, tables=3, rows=5000, width=16, bottom=(8,), top=(8,)), tmp_path), "bfloat16")
+    kernels = default_kernels(program.with_batch(4))
+    work = kernel_work(kernels.kernels)
+    look_ups = [k for k, root in enumerate(kernels.roots) if "GatherV2" in root]
+    assert kernels.executions[look_ups].sum() == 3
+    assert work.bytes_written[look_ups].tolist() == [4 * 16 * 2]
+    # Rows of four samples, and their numbers.
+    assert work.bytes_read[look_ups].tolist() == [4 * 16 * 2 + 4 * 4]
+
+
+def test_training_with_max_pooling(tmp_path):
+    (tmp_path / "pooling_builder.py").write_text(
+        "import keras\n"
+        "def network():\n"
+        "    x = keras.Input((8, 8, 3))\n"
+        "    y = keras.layers.MaxPooling2D(2)(keras.layers.Conv2D(4, 3, padding='same')(x))\n"
+        "    return keras.Model(x, y)\n"
+    )
+    program = simplify(trace(spec("pooling_builder:network", mode="training"), tmp_path), "bfloat16").with_batch(2)
+    (gradient,) = [one for one in program.instructions if one.opcode == "select-and-scatter"]
+    assert gradient.dimensions == (2, 8, 8, 4)
+    assert gradient.body_ops == 4  # compare and select, select and add
+    assert default_kernels(program).kernels.number >= 4
+    sys.modules.pop("pooling_builder")
 
 
 def test_a_callable_with_a_signature(tmp_path, monkeypatch):
