@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from lib.fidelity.tpu_tiles import TILES, analytical_s, predictions, simulated_s
+from lib.fidelity.tpu_tiles import TILES, analytical_s, figures, predictions, simulated_s
 from lib.targets.recorded import read_recorded_folder
 from tests.datapath_examples import tpu_v3
 
@@ -41,3 +41,15 @@ def test_equal_tiles_are_averaged_and_a_tile_without_a_cost_is_left_out():
     slowest = np.flatnonzero(rows)[recorded.runtime_s[rows].argmax()]
     seconds[slowest] = np.nan
     assert predictions(recorded, seconds)[kernel].tiles == 9
+
+
+def test_figures_of_the_simulator_have_their_range_over_constants_that_calibrate_alike():
+    found = {(figure.subject, figure.quantity): figure for figure in figures()}
+    assert len(found) == 6 * 6
+    for (kernel, quantity), figure in found.items():
+        if quantity.endswith("_simulator"):
+            assert figure.low <= figure.ours <= figure.high
+        else:
+            assert np.isnan([figure.low, figure.high]).all()
+        if quantity == "kendall_tau_simulator":
+            assert figure.low > found[kernel, "kendall_tau_analytical"].ours
