@@ -22,7 +22,8 @@ class ResidencyProblem(NamedTuple):
     """
 
     seconds: np.ndarray
-    """float64[n, 8] time of each kernel by placement bits."""
+    """float64[n, 8] time of each kernel by placement bits; or float64[n, 8, r] where each kernel has a choice of r
+    schedules, as the next two arrays then."""
     dram_bytes: np.ndarray
     """float64[n, 8] what each kernel still moves to and from DRAM, by placement bits; breaks ties only."""
     dram_bytes_per_s: float
@@ -37,8 +38,18 @@ class ResidencyProblem(NamedTuple):
     """Of the global buffer."""
 
     def objective(self) -> np.ndarray:
-        """float64[n, 8] what the solvers minimise the sum of: seconds, and TIE_BREAK of the DRAM time."""
-        return self.seconds + (TIE_BREAK / self.dram_bytes_per_s) * self.dram_bytes
+        """float64[n, 8, r] what the solvers minimise the sum of: seconds, and TIE_BREAK of the DRAM time."""
+        return by_choice(self.seconds + (TIE_BREAK / self.dram_bytes_per_s) * self.dram_bytes)
+
+    @property
+    def choices(self) -> int:
+        """Schedules that each kernel can choose from."""
+        return by_choice(self.seconds).shape[2]
+
+
+def by_choice(array: np.ndarray) -> np.ndarray:
+    """[n, 8] or [n, 8, r] as [n, 8, r]."""
+    return array if array.ndim == 3 else array[:, :, None]
 
 
 def printed_problem(
@@ -73,9 +84,9 @@ def kept_roles() -> np.ndarray:
 def check_problem(problem: ResidencyProblem) -> None:
     """Raise ValueError for arrays that do not belong together, or a kernel that does not fit with nothing resident."""
     n = len(problem.seconds)
+    tables = (n, PLACEMENTS, problem.seconds.shape[2]) if problem.seconds.ndim == 3 else (n, PLACEMENTS)
     shapes = {
-        "seconds": (n, PLACEMENTS), "dram_bytes": (n, PLACEMENTS), "need_bytes": (n, PLACEMENTS), "weight_bytes": (n,),
-        "may_stay": (n,),
+        "seconds": tables, "dram_bytes": tables, "need_bytes": tables, "weight_bytes": (n,), "may_stay": (n,),
     }  # fmt: skip
     for name, shape in shapes.items():
         if getattr(problem, name).shape != shape:
@@ -86,22 +97,24 @@ def check_problem(problem: ResidencyProblem) -> None:
         raise ValueError("residency: no kernel comes before the first, so `may_stay` must begin with False")
     if (problem.need_bytes < 0).any() or (problem.weight_bytes < 0).any():
         raise ValueError("residency: a size is negative")
-    large = np.flatnonzero(problem.need_bytes[:, 0] > problem.capacity_bytes)
+    least = by_choice(problem.need_bytes)[:, 0].min(axis=1)
+    large = np.flatnonzero(least > problem.capacity_bytes)
     if len(large):
         raise ValueError(
             f"residency: {len(large)} of {n} kernels do not fit with nothing resident; the first is kernel {large[0]}, "
-            f"whose tiles take {problem.need_bytes[large[0], 0]} of {problem.capacity_bytes} bytes"
+            f"whose tiles take {least[large[0]]} of {problem.capacity_bytes} bytes"
         )
 
 
-def buffer_use(problem: ResidencyProblem, placement: np.ndarray) -> np.ndarray:
-    """int64[n]: bytes of the buffer in use while each kernel runs under uint8[n] `placement`."""
+def buffer_use(problem: ResidencyProblem, placement: np.ndarray, choice: np.ndarray) -> np.ndarray:
+    """int64[n]: bytes of the buffer in use while each kernel runs under uint8[n] `placement` and int64[n] `choice`."""
     pinned = int(problem.weight_bytes[(placement & WEIGHT_STAYS) > 0].sum())
-    return problem.need_bytes[np.arange(len(placement)), placement] + pinned
+    return by_choice(problem.need_bytes)[np.arange(len(placement)), placement, choice] + pinned
 
 
-def is_allowed(problem: ResidencyProblem, placement: np.ndarray) -> bool:
-    """Whether uint8[n] `placement` keeps to the capacity and every input stays just where the output before it does."""
+def is_allowed(problem: ResidencyProblem, placement: np.ndarray, choice: np.ndarray) -> bool:
+    """Whether uint8[n] `placement` with the schedules int64[n] `choice` keeps to the capacity, and every input stays
+    just where the output before it does."""
     incoming = (placement & INPUT_STAYS) > 0
     outgoing = (placement & OUTPUT_STAYS) > 0
     joined = not len(placement) or ((incoming[1:] == outgoing[:-1]).all() and not outgoing[-1] and not incoming[0])
@@ -109,5 +122,5 @@ def is_allowed(problem: ResidencyProblem, placement: np.ndarray) -> bool:
         joined
         and not (incoming & ~problem.may_stay).any()
         and not (((placement & WEIGHT_STAYS) > 0) & (problem.weight_bytes == 0)).any()
-        and (buffer_use(problem, placement) <= problem.capacity_bytes).all()
+        and (buffer_use(problem, placement, choice) <= problem.capacity_bytes).all()
     )

@@ -24,38 +24,48 @@ and a write is saved only if the next kernel is the only reader and the tensor d
 
 
 class PlacementCosts(NamedTuple):
-    """k kernels, each under one schedule row, by the operand roles that stay (bits 1 input, 2 weights, 4 output)."""
+    """k kernels with r schedules each, by the operand roles that stay (bits 1 input, 2 weights, 4 output)."""
 
     seconds: np.ndarray
-    """float64[k, 8]"""
+    """float64[k, 8, r]"""
     dram_bytes: np.ndarray
-    """float64[k, 8, 3] by role."""
+    """float64[k, 8, r, 3] by role."""
+
+
+def schedules_a_kernel(kernels: Kernels, schedules: Schedules) -> int:
+    """How many rows each kernel has; raises ValueError where they are not equally many, kernel after kernel."""
+    choices = len(schedules.kernel) // max(1, kernels.number)
+    if not np.array_equal(schedules.kernel, np.repeat(np.arange(kernels.number), choices)):
+        raise ValueError(
+            f"residency: {len(schedules.kernel)} schedule rows for {kernels.number} kernels; equally many a kernel are "
+            "needed, in the order of the kernels"
+        )
+    return choices
 
 
 def placement_costs(kernels: Kernels, schedules: Schedules, datapath: Datapath, model: CostModel) -> PlacementCosts:
-    """Price row k of `schedules`, which belongs to kernel k, under every placement.
+    """Price every row under every placement; r rows a kernel, kernel after kernel.
 
     Whether a placement fits is asked elsewhere: kernels are priced as if the global buffer had room for all operands,
     which costs and saves no time by itself. Without a global buffer every placement costs what none does. Raises
     ValueError where rows and kernels do not match, or a row has no cost.
     """
-    if not np.array_equal(schedules.kernel, np.arange(kernels.number)):
-        raise ValueError(f"residency: {len(schedules.kernel)} schedule rows; one a kernel is needed, in their order")
+    choices = schedules_a_kernel(kernels, schedules)
     placements = PLACEMENTS if datapath.global_buffer_bytes > 0 else 1
     if placements > 1:
         everything = int((kernels.operand_elements * np.maximum(kernels.operand_element_bytes, 4)).sum())
         datapath = datapath._replace(global_buffer_bytes=2 * (datapath.global_buffer_bytes + everything))
     rows = Schedules(*(np.repeat(field, placements, axis=0) for field in schedules))
-    rows = rows._replace(resident=np.tile(np.arange(placements, dtype=np.uint8), kernels.number))
+    rows = rows._replace(resident=np.tile(np.arange(placements, dtype=np.uint8), len(schedules.kernel)))
     costs = model.cost(kernels, rows, datapath)
     failed = np.flatnonzero(np.isnan(costs.value))
     if len(failed):
-        raise ValueError(f"residency: the schedule of kernel {failed[0] // placements} has no cost on this datapath")
-    shape = (kernels.number, placements)
-    return PlacementCosts(
-        np.broadcast_to(costs.value.reshape(shape), (kernels.number, PLACEMENTS)).copy(),
-        np.broadcast_to(costs.dram_bytes.reshape(*shape, 3), (kernels.number, PLACEMENTS, 3)).copy(),
-    )
+        raise ValueError(f"residency: the schedule of kernel {rows.kernel[failed[0]]} has no cost on this datapath")
+    seconds = costs.value.reshape(kernels.number, choices, placements)
+    dram_bytes = costs.dram_bytes.reshape(kernels.number, choices, placements, 3)
+    if placements == 1:
+        seconds, dram_bytes = np.repeat(seconds, PLACEMENTS, axis=2), np.repeat(dram_bytes, PLACEMENTS, axis=2)
+    return PlacementCosts(seconds.transpose(0, 2, 1), dram_bytes.transpose(0, 2, 1, 3))
 
 
 def leaving(found: ProgramKernels, program: Program) -> np.ndarray:
@@ -69,7 +79,8 @@ def residency_problem(
 ) -> ResidencyProblem:  # fmt: skip
     """The problem of a program's occurrences in their order.
 
-    `leaves`: :func:`leaving`; `schedules`: one row a kernel, in order. A tensor that stays lies in the buffer once and
+    `leaves`: :func:`leaving`; `schedules`: one row a kernel, or r rows that each occurrence may choose from, kernel
+    after kernel (the tables are [m, 8] or [m, 8, r]). A tensor that stays lies in the buffer once and
     whole, as in DRAM (as float32 partial sums where those would leave the chip otherwise), and needs no tile; tiles of
     the others lie there twice, padded to registers. With `count_tiles` False they take no room: an upper bound of what
     residency can do. Where inputs stay in part, their cost is divided by their bytes; as stalls grow convexly with what
@@ -81,28 +92,32 @@ def residency_problem(
     kernels = found.kernels
     costs = placement_costs(kernels, schedules, datapath, model)
     operands = operand_table(kernels, datapath.register_sublanes, datapath.register_lanes)
-    tile_bytes = np.zeros(len(kernels.operand_role))
-    if count_tiles and datapath.global_buffer_bytes > 0:
-        _tile_bytes(operands, schedules.tile, tile_bytes)
-    sums = _partial_sums(
-        operands, kernels.loops, has_canonical_loops(kernels), schedules.tile, schedules.loop_order, LOOP_ORDERS
-    )
     edges = found.occurrence_edge
     edges = edges[np.argsort(edges[:, 1], kind="stable")]
-    seconds, dram_bytes, need, weight_bytes, may_stay = _chain(
-        compiled_view(kernels), found.occurrence_kernel, edges, leaves, costs.seconds, costs.dram_bytes, tile_bytes,
-        sums, variant == "paper-printed",
-    )  # fmt: skip
-    runs = found.occurrence_executions[:, None]
-    return ResidencyProblem(
-        seconds * runs,
-        dram_bytes * runs,
-        datapath.dram_bytes_per_s,
-        need,
-        weight_bytes,
-        may_stay,
-        datapath.global_buffer_bytes,
+    tables = []
+    choices = costs.seconds.shape[2]
+    for choice in range(choices):
+        rows = Schedules(*(field[choice::choices] for field in schedules))
+        tile_bytes = np.zeros(len(kernels.operand_role))
+        if count_tiles and datapath.global_buffer_bytes > 0:
+            _tile_bytes(operands, rows.tile, tile_bytes)
+        sums = _partial_sums(
+            operands, kernels.loops, has_canonical_loops(kernels), rows.tile, rows.loop_order, LOOP_ORDERS
+        )  # fmt: skip
+        table = _chain(
+            compiled_view(kernels), found.occurrence_kernel, edges, leaves, costs.seconds[:, :, choice],
+            costs.dram_bytes[:, :, choice], tile_bytes, sums, variant == "paper-printed",
+        )  # fmt: skip
+        tables.append(table)
+    seconds, dram_bytes, need = (
+        np.stack([table[part] for table in tables], axis=2) if choices > 1 else tables[0][part] for part in range(3)
     )
+    weight_bytes, may_stay = tables[0][3:]
+    runs = found.occurrence_executions.reshape(-1, *[1] * (seconds.ndim - 1))
+    return ResidencyProblem(
+        seconds * runs, dram_bytes * runs, datapath.dram_bytes_per_s, need, weight_bytes, may_stay,
+        datapath.global_buffer_bytes,
+    )  # fmt: skip
 
 
 @njit(cache=True, error_model="numpy")
@@ -143,10 +158,11 @@ def _chain(kernels, occurrence_kernel, edges, leaves, kernel_s, kernel_bytes, ti
     may_stay = np.zeros(m, dtype=np.bool_)
     elsewhere = leaves.copy()  # somebody but the next occurrence reads the output
     for edge in range(len(edges)):
-        if edges[edge, 1] != edges[edge, 0] + 1:
-            elsewhere[edges[edge, 0]] = True
+        producer, reader = edges[edge, 0], edges[edge, 1]
+        if reader == producer + 1:
+            may_stay[reader] = True
         else:
-            may_stay[edges[edge, 1]] = True
+            elsewhere[producer] = True
     before = np.zeros(len(kernels.operand_role), dtype=np.bool_)  # operands from the occurrence before
     first_edge = 0
     before_bytes = 0.0

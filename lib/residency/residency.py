@@ -6,7 +6,7 @@ import numpy as np
 
 from lib.residency.chain_solver import solve_chain
 from lib.residency.exact_solver import solve_exactly
-from lib.residency.problem import ResidencyProblem, check_problem
+from lib.residency.problem import ResidencyProblem, by_choice, check_problem
 
 ACCEPTED_GAP = 1e-3
 """The chain solver's placement is taken where its own bound proves it to lie within this share of the best; else HiGHS
@@ -24,6 +24,8 @@ class Residency(NamedTuple):
 
     placement: np.ndarray
     """uint8[n] bits: 1 the input from the kernel before stays, 2 the weights, 4 the output (for the next kernel)."""
+    choice: np.ndarray
+    """int64[n] the schedule of each kernel, where it has several to choose from; else 0."""
     kernel_s: np.ndarray
     """float64[n] time of each kernel."""
     seconds: float
@@ -54,16 +56,16 @@ def solve_residency(
     check_problem(problem)
     objective = problem.objective()
     solver: Solver = "chain"
-    placement, value, bound = solve_chain(
-        objective, problem.need_bytes, problem.weight_bytes, problem.may_stay, problem.capacity_bytes
+    placement, choice, value, bound = solve_chain(
+        objective, by_choice(problem.need_bytes), problem.weight_bytes, problem.may_stay, problem.capacity_bytes
     )
     rows = np.arange(len(placement))
     if value - bound > max(accepted_gap, 1e-12) * value:
-        exact, exact_bound = solve_exactly(problem, min(EXACT_GAP, accepted_gap), exact_seconds)
+        exact, exact_choice, exact_bound = solve_exactly(problem, min(EXACT_GAP, accepted_gap), exact_seconds)
         bound = min(value, max(bound, exact_bound))
-        if exact is not None and objective[rows, exact].sum() < value:
-            placement, solver = exact, "highs"
-            value = float(objective[rows, exact].sum())
-    kernel_s = problem.seconds[rows, placement]
-    dram_bytes = problem.dram_bytes[rows, placement]
-    return Residency(placement, kernel_s, float(kernel_s.sum()), dram_bytes, value, min(bound, value), solver)
+        if exact is not None and exact_choice is not None and objective[rows, exact, exact_choice].sum() < value:
+            placement, choice, solver = exact, exact_choice, "highs"
+            value = float(objective[rows, exact, exact_choice].sum())
+    kernel_s = by_choice(problem.seconds)[rows, placement, choice]
+    dram_bytes = by_choice(problem.dram_bytes)[rows, placement, choice]
+    return Residency(placement, choice, kernel_s, float(kernel_s.sum()), dram_bytes, value, min(bound, value), solver)

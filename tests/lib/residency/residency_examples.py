@@ -28,6 +28,17 @@ def random_problem(generator: np.random.Generator, kernels: int, largest: int = 
     return problem._replace(need_bytes=problem.need_bytes - credit[:, None] * kept_roles()[:, 1])
 
 
+def with_choices(problem: ResidencyProblem, generator: np.random.Generator, choices: int) -> ResidencyProblem:
+    """Each kernel may take more or less room and time than it does; the first choice is as it was."""
+    room = generator.integers(-3, 10, (len(problem.seconds), 1, choices)) * (np.arange(choices) > 0)
+    time = generator.uniform(0.6, 1.3, (len(problem.seconds), 1, choices)) * (np.arange(choices) > 0)
+    return problem._replace(
+        seconds=problem.seconds[:, :, None] * np.where(np.arange(choices) > 0, time, 1.0),
+        dram_bytes=np.repeat(problem.dram_bytes[:, :, None], choices, axis=2),
+        need_bytes=np.maximum(0, problem.need_bytes[:, :, None] + room),
+    )
+
+
 def best_by_enumeration(problem: ResidencyProblem) -> tuple[float, np.ndarray]:
     """The least objective of all placements, and one that has it."""
     n = len(problem.seconds)
@@ -37,7 +48,8 @@ def best_by_enumeration(problem: ResidencyProblem) -> tuple[float, np.ndarray]:
         activations = np.array(stays) + 4 * np.array((*stays[1:], 0))
         for pinned in product(*[(0, 2) if size else (0,) for size in problem.weight_bytes]):
             placement = (activations + np.array(pinned)).astype(np.uint8)
-            value = objective[rows, placement].sum()
-            if value < best and is_allowed(problem, placement):
-                best, best_placement = value, placement
+            for choice in product(range(problem.choices), repeat=n):
+                value = objective[rows, placement, choice].sum()
+                if value < best and is_allowed(problem, placement, np.array(choice)):
+                    best, best_placement = value, placement
     return best, best_placement

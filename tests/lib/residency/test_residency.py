@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from lib.residency.chain_solver import solve_chain
 from lib.residency.exact_solver import solve_exactly
-from lib.residency.problem import ResidencyProblem, buffer_use, is_allowed, printed_problem
+from lib.residency.problem import ResidencyProblem, buffer_use, by_choice, is_allowed, printed_problem
 from lib.residency.residency import solve_residency
-from tests.lib.residency.residency_examples import best_by_enumeration, random_problem
+from tests.lib.residency.residency_examples import best_by_enumeration, random_problem, with_choices
 
 SEEDS = st.integers(0, 2**32 - 1)
 EXACT = 1e-9
@@ -19,8 +19,9 @@ EXACT = 1e-9
 
 def chain(problem):
     return solve_chain(
-        problem.objective(), problem.need_bytes, problem.weight_bytes, problem.may_stay, problem.capacity_bytes
-    )
+        problem.objective(), by_choice(problem.need_bytes), problem.weight_bytes, problem.may_stay,
+        problem.capacity_bytes,
+    )  # fmt: skip
 
 
 def two_kernels(capacity: int) -> ResidencyProblem:
@@ -50,13 +51,13 @@ def test_two_kernels_by_hand(capacity, seconds):
 def test_small_chains_against_enumeration(seed, kernels):
     problem = random_problem(np.random.default_rng(seed), kernels)
     best, _ = best_by_enumeration(problem)
-    placement, value, bound = chain(problem)
-    assert is_allowed(problem, placement)
-    assert value == pytest.approx(problem.objective()[np.arange(kernels), placement].sum(), rel=EXACT)
+    placement, choice, value, bound = chain(problem)
+    assert is_allowed(problem, placement, choice)
+    assert value == pytest.approx(problem.objective()[np.arange(kernels), placement, choice].sum(), rel=EXACT)
     assert bound <= best * (1 + EXACT)
     assert best <= value * (1 + EXACT)
     found = solve_residency(problem, accepted_gap=0.0)
-    assert is_allowed(problem, found.placement)
+    assert is_allowed(problem, found.placement, found.choice)
     assert found.objective_s == pytest.approx(best, rel=2e-5)
     assert found.bound_s <= best * (1 + 1e-7)
 
@@ -70,21 +71,57 @@ def test_times_of_any_shape(seed):
     problem = problem._replace(seconds=generator.random((4, 8)), dram_bytes=generator.random((4, 8)))
     best, _ = best_by_enumeration(problem)
     found = solve_residency(problem, accepted_gap=0.0)
-    assert is_allowed(problem, found.placement)
+    assert is_allowed(problem, found.placement, found.choice)
     assert found.objective_s == pytest.approx(best, rel=2e-5)
     assert found.bound_s <= best * (1 + 1e-7)
+
+
+@settings(max_examples=60, deadline=None)
+@given(seed=SEEDS, kernels=st.integers(1, 3), choices=st.integers(2, 3))
+def test_a_choice_of_schedules_against_enumeration(seed, kernels, choices):
+    generator = np.random.default_rng(seed)
+    problem = with_choices(random_problem(generator, kernels), generator, choices)
+    best, _ = best_by_enumeration(problem)
+    placement, choice, value, bound = chain(problem)
+    assert is_allowed(problem, placement, choice)
+    assert value == pytest.approx(problem.objective()[np.arange(kernels), placement, choice].sum(), rel=EXACT)
+    assert bound <= best * (1 + EXACT)
+    found = solve_residency(problem, accepted_gap=0.0)
+    assert is_allowed(problem, found.placement, found.choice)
+    assert found.objective_s == pytest.approx(best, rel=2e-5)
+
+
+def test_more_schedules_to_choose_from_never_hurt():
+    generator = np.random.default_rng(5)
+    problem = random_problem(generator, 60, largest=1000)
+    several = with_choices(problem, generator, 4)
+    one = solve_residency(problem, accepted_gap=1e-4)
+    found = solve_residency(several, accepted_gap=1e-4)
+    assert is_allowed(several, found.placement, found.choice)
+    assert found.objective_s < one.objective_s
+    assert found.bound_s <= found.objective_s
+
+
+def test_very_many_budgets_are_grouped():
+    """Sizes up to a million give thousands of activation budgets; the gap stays small."""
+    generator = np.random.default_rng(11)
+    for _ in range(5):
+        problem = with_choices(random_problem(generator, 164, largest=1_000_000), generator, 4)
+        placement, choice, value, bound = chain(problem)
+        assert is_allowed(problem, placement, choice)
+        assert bound <= value <= bound * 1.02
 
 
 @settings(max_examples=12, deadline=None)
 @given(seed=SEEDS, kernels=st.integers(20, 80))
 def test_longer_chains_against_highs(seed, kernels):
     problem = random_problem(np.random.default_rng(seed), kernels, largest=1000)
-    exact, exact_bound = solve_exactly(problem, gap=1e-6, seconds=60.0)
-    best = problem.objective()[np.arange(kernels), exact].sum()
-    assert is_allowed(problem, exact)
+    exact, choice, exact_bound = solve_exactly(problem, gap=1e-6, seconds=60.0)
+    best = problem.objective()[np.arange(kernels), exact, choice].sum()
+    assert is_allowed(problem, exact, choice)
     assert exact_bound == pytest.approx(best, rel=2e-6)
-    placement, value, bound = chain(problem)
-    assert is_allowed(problem, placement)
+    placement, choice, value, bound = chain(problem)
+    assert is_allowed(problem, placement, choice)
     assert bound <= best * (1 + 2e-6)
     assert value >= best * (1 - 2e-6)
     found = solve_residency(problem)
@@ -100,8 +137,8 @@ def test_capacity_is_kept_and_more_of_it_never_hurts(seed, kernels):
     for capacity in np.linspace(problem.need_bytes[:, 0].max(), problem.need_bytes.sum(), 6).astype(int):
         larger = problem._replace(capacity_bytes=int(capacity))
         found = solve_residency(larger, accepted_gap=0.0)
-        assert (buffer_use(larger, found.placement) <= capacity).all()
-        assert is_allowed(larger, found.placement)
+        assert (buffer_use(larger, found.placement, found.choice) <= capacity).all()
+        assert is_allowed(larger, found.placement, found.choice)
         assert found.bound_s <= found.objective_s <= last * (1 + 2e-5)
         last = found.objective_s
 
