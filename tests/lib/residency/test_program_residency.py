@@ -132,11 +132,23 @@ def test_nothing_resident_costs_what_the_simulator_says():
     rows = default_schedule(kernels, TPU_V3)
     costs = placement_costs(kernels, rows, TPU_V3, Simulator())
     alone = Simulator().cost(kernels, rows, TPU_V3)
-    assert costs.seconds[:, 0].tolist() == alone.value.tolist()
-    assert costs.dram_bytes[:, 0].tolist() == alone.dram_bytes.tolist()
+    assert costs.seconds[:, 0, 0].tolist() == alone.value.tolist()
+    assert costs.dram_bytes[:, 0, 0].tolist() == alone.dram_bytes.tolist()
     assert (costs.seconds[:, 7] <= costs.seconds[:, 0]).all()
     for role in range(3):
-        assert (costs.dram_bytes[:, 1 << role, role] == 0).all()
+        assert (costs.dram_bytes[:, 1 << role, :, role] == 0).all()
+
+
+def test_several_schedules_a_kernel_are_tables_side_by_side():
+    kernels = RESIDUAL.kernels
+    tiles = np.tile(np.array([[128, LANES, 1, 1, 1, 1, 1, 1], [64, LANES, 1, 1, 1, 1, 1, 1]]), (3, 1))
+    rows = schedules_for_tiles(np.repeat(np.arange(kernels.number), 2), tiles)
+    both = residency_problem(RESIDUAL, np.array(LAST), rows, FAST_COMPUTE, Simulator(SIMPLE), "paper")
+    for choice, height in enumerate((128, 64)):
+        one = problem_of(RESIDUAL, LAST, "paper", tile=(height, LANES))
+        assert both.seconds[:, :, choice].tolist() == one.seconds.tolist()
+        assert both.need_bytes[:, :, choice].tolist() == one.need_bytes.tolist()
+        assert both.dram_bytes[:, :, choice].tolist() == one.dram_bytes.tolist()
 
 
 def test_without_a_global_buffer_nothing_stays():
@@ -151,7 +163,7 @@ def test_what_does_not_match_is_refused():
     with pytest.raises(ValueError, match="no variant 'lifetime'; there are paper-printed, paper"):
         problem_of(RESIDUAL, LAST, "lifetime")
     rows = default_schedule(RESIDUAL.kernels, TPU_V3)
-    with pytest.raises(ValueError, match="one a kernel is needed"):
+    with pytest.raises(ValueError, match="equally many a kernel are needed"):
         placement_costs(RESIDUAL.kernels, rows._replace(kernel=rows.kernel[::-1].copy()), TPU_V3, Simulator())
     nothing = TPU_V3._replace(global_buffer_bytes=0)
     with pytest.raises(ValueError, match="kernel 0 has no cost"):
