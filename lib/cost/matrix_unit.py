@@ -1,8 +1,8 @@
 """Systolic arrays: how the matrix op of a tile maps on them and how many cycles it takes.
 
 An op is `repeats` products of [m, k] by [k, n]. One array of `rows` x `columns` holds a fold of one operand while
-the other streams through, a vector a cycle. The mapping and the split over PEs are the ones with the fewest cycles
-among those that the hardware admits.
+the other streams through, a vector a cycle. Which mapping and which split over PEs is taken is decided in
+lib/cost/step_mapping.py, where the mesh and the vector unit have a say.
 """
 
 from typing import NamedTuple
@@ -11,7 +11,7 @@ import numpy as np
 from numba import njit
 
 from lib.cost.simulator_constants import FOLDS_OVERLAP, STREAMS_ALONE
-from lib.hardware.datapath import L2_DISABLED, L2_PRIVATE, TAPS
+from lib.hardware.datapath import TAPS
 from lib.program.kernels import BATCH, GROUP, IN_C, KERNEL_H, KERNEL_W, OUT_C, OUT_H, OUT_W
 from lib.schedule.schedules import INPUT_STATIONARY, OUTPUT_STATIONARY, WEIGHT_STATIONARY
 
@@ -19,54 +19,27 @@ TAPS_OF_5X5 = 25
 """The window that `SimulatorConstants.depthwise_passes` is known for."""
 
 
-class UsableArray(NamedTuple):
-    """The part of an array that its L1 can serve."""
-
-    rows: int
-    columns: int
-    accumulator_bytes: int
-    """On-PE bytes left for partial sums."""
-    input_bytes: int
-    """On-PE bytes left to keep inputs for the next fold of output channels."""
-
-
-class MatrixWork(NamedTuple):
-    """What one tile asks of the busiest PE."""
+class Mapping(NamedTuple):
+    """The busiest PE's share of a tile's matrix op, and how it lies on the array."""
 
     cycles: int
-    elements_read: int
-    """Operand elements that pass from the tile's buffer into the array."""
-    elements_accumulated: int
-    """Partial sums that are added to those of an earlier fold, outside the array."""
-
-
-@njit(cache=True)
-def usable_array(datapath) -> UsableArray:
-    """Rows and columns whose weights, double-buffered, fit in L1: `2 rows columns element_bytes <= capacity`.
-
-    With a shared L1 the capacity is the whole buffer, else the weights' one. Columns are given up first, then rows.
-    What is left (L2 added where there is one) holds partial sums and inputs. Agrees with the printed sizes of FAST's
-    designs: 64 KiB for 128 x 128, 8 KiB for 64 x 32.
-    """
-    inputs, weights, outputs = datapath.l1_input_bytes, datapath.l1_weight_bytes, datapath.l1_output_bytes
-    whole = inputs + weights + outputs
-    cells = (whole if datapath.l1_shared else weights) // (2 * datapath.element_bytes)
-    rows = max(1, min(datapath.systolic_rows, cells))
-    columns = max(1, min(datapath.systolic_columns, cells // rows))
-    if datapath.l1_shared:
-        spare = max(0, whole - 2 * rows * columns * datapath.element_bytes)
-        inputs = outputs = spare
-    if datapath.l2_kind == L2_PRIVATE:
-        inputs += datapath.l1_input_bytes * datapath.l2_input_multiplier
-        outputs += datapath.l1_output_bytes * datapath.l2_output_multiplier
-    elif datapath.l2_kind != L2_DISABLED:
-        second = (
-            datapath.l1_input_bytes * datapath.l2_input_multiplier
-            + datapath.l1_weight_bytes * datapath.l2_weight_multiplier
-            + datapath.l1_output_bytes * datapath.l2_output_multiplier
-        )
-        inputs, outputs = inputs + second, outputs + second
-    return UsableArray(rows, columns, outputs, inputs)
+    pixels: int
+    out_c: int
+    in_c: int
+    taps: int
+    groups: int
+    row_folds: int
+    """Folds of the contraction; each beyond the first adds its partial sums to those of the ones before."""
+    column_folds: int
+    """Folds of output channels that need the same inputs: 1 where groups lie side by side."""
+    side_by_side: int
+    """Groups that lie on the array at once."""
+    cells: int
+    """Elements of the stationary operand in a fold; the rest of the array is empty or holds zeros."""
+    split_taps: int
+    """PEs with other filter taps of the same inputs."""
+    split_contraction: int
+    """PEs whose sums are added up."""
 
 
 @njit(cache=True, error_model="numpy")
@@ -114,98 +87,68 @@ def _diagonal_cycles(dataflow, pixels, passes, in_c, out_c, groups, packed, rows
     return cycles
 
 
-@njit(cache=True, error_model="numpy")
-def _one_pe(dataflow, pixels, taps, in_c, out_c, groups, few_channels, is_dot, mapping, array, constants):
-    """Best mapping of one PE's share: (cycles, repeats, row_folds, n, k)."""
+@njit(cache=True, error_model="numpy", forceinline=True)
+def split_over_pes(tile, base_dilation, axis_x, axis_y, pes_x, pes_y) -> tuple[int, int, int, int, int, int, int]:
+    """Shares of the busiest PE: (pixels, out_c, in_c, taps, groups, split_taps, split_contraction).
+
+    `tile`: int64[9]; `base_dilation`: uint8[2], zeros between inputs, which are skipped (each output phase sees
+    `ceil(taps / dilation)` of them). An axis of the PE grid splits 0 the pixels, 1 the output channels, 2 the groups or
+    3 the contraction (first its taps).
+    """
+    pixels = tile[BATCH] * tile[OUT_H] * tile[OUT_W]
+    taps = (-(-tile[KERNEL_H] // base_dilation[0])) * (-(-tile[KERNEL_W] // base_dilation[1]))
+    split_m = (pes_x if axis_x == 0 else 1) * (pes_y if axis_y == 0 else 1)
+    split_n = (pes_x if axis_x == 1 else 1) * (pes_y if axis_y == 1 else 1)
+    split_g = (pes_x if axis_x == 2 else 1) * (pes_y if axis_y == 2 else 1)
+    split_k = (pes_x if axis_x == 3 else 1) * (pes_y if axis_y == 3 else 1)
+    split_taps = min(split_k, taps)
+    in_c = -(-tile[IN_C] // (split_k // split_taps))
+    return (
+        -(-pixels // split_m), -(-tile[OUT_C] // split_n), in_c, -(-taps // split_taps), -(-tile[GROUP] // split_g),
+        split_taps, split_k,
+    )  # fmt: skip
+
+
+@njit(cache=True, error_model="numpy", forceinline=True)
+def fastest_mapping(dataflow, share, few_channels, is_dot, depthwise_mapping, array, constants) -> Mapping:
+    """The mapping of one PE's share (:func:`split_over_pes`) with the fewest cycles among those that the hardware
+    admits: a pass a filter tap; taps packed on rows for few input channels; groups of a convolution block-diagonally,
+    several pixels at once where there are few groups, or for depthwise, where the datapath maps it so, taps on rows and
+    channels on columns."""
+    pixels, out_c, in_c, taps, groups, split_taps, split_k = share
     rows, columns, timing = array.rows, array.columns, constants.array_timing
     k = taps * in_c
     row_folds = taps * (-(-in_c // rows))
     if few_channels or dataflow == OUTPUT_STATIONARY:
         row_folds = min(row_folds, -(-k // rows))
     best = array_cycles(dataflow, groups, row_folds, pixels, out_c, k, rows, columns, timing)
-    chosen = (best, groups, row_folds, out_c, k)
-    if is_dot or groups == 1 or dataflow == OUTPUT_STATIONARY:
-        return chosen
-    taps_on_rows = in_c == 1 and mapping == TAPS
-    packed = min(rows // in_c, columns // out_c)
-    if packed > 1 and not taps_on_rows:
-        passes = taps
-        if in_c == 1:  # a pass is at best one tap of every group on every diagonal of the array
-            passes = min(taps, max(constants.depthwise_passes * -(-taps // TAPS_OF_5X5), -(-taps // packed)))
-        cycles = _diagonal_cycles(dataflow, pixels, passes, in_c, out_c, groups, packed, rows, columns, timing)
-        if cycles < best:
-            best, diagonal = cycles, min(packed, groups)
-            chosen = (cycles, -(-groups // diagonal), passes, diagonal * out_c, diagonal * k)
-    if taps_on_rows:
-        row_folds = -(-taps // rows)
-        cycles = array_cycles(dataflow, np.int64(1), row_folds, pixels, groups * out_c, taps, rows, columns, timing)
-        if cycles < best:
-            chosen = (cycles, 1, row_folds, groups * out_c, taps)
-    return chosen
-
-
-@njit(cache=True, error_model="numpy")
-def matrix_work(tile, in_c_whole, base_dilation, is_dot, dataflow, array, datapath, constants) -> MatrixWork:
-    """Cycles and traffic of the matrix op of a tile on the busiest PE.
-
-    `tile`: int[8] extents of the canonical loops; `in_c_whole`: contracted channels of the whole kernel, which
-    decide whether taps are packed; `base_dilation`: int[2], zeros between inputs, which are skipped (each output
-    phase sees `ceil(taps / dilation)` of them). Mappings: a pass a filter tap; taps packed on rows for few input
-    channels; groups of a convolution block-diagonally, several pixels at once where there are few groups; taps on
-    rows and channels on columns for depthwise where the datapath maps it so. Each axis of the PE grid splits the
-    pixels, the output channels, the groups or the contraction (first its taps; the PEs' sums are added up), whichever
-    takes the fewest cycles.
-    """
-    pixels = tile[BATCH] * tile[OUT_H] * tile[OUT_W]
-    taps = (-(-tile[KERNEL_H] // base_dilation[0])) * (-(-tile[KERNEL_W] // base_dilation[1]))
-    few_channels = not is_dot and in_c_whole < constants.packed_in_channels
-    pes_x, pes_y = datapath.pes_x, datapath.pes_y
-    best = MatrixWork(-1, 0, 0)
-    for axis_x in range(4 if pes_x > 1 else 1):
-        for axis_y in range(4 if pes_y > 1 else 1):
-            split_m = (pes_x if axis_x == 0 else 1) * (pes_y if axis_y == 0 else 1)
-            split_n = (pes_x if axis_x == 1 else 1) * (pes_y if axis_y == 1 else 1)
-            split_g = (pes_x if axis_x == 2 else 1) * (pes_y if axis_y == 2 else 1)
-            split_k = (pes_x if axis_x == 3 else 1) * (pes_y if axis_y == 3 else 1)
-            out_c = -(-tile[OUT_C] // split_n)
-            groups = -(-tile[GROUP] // split_g)
-            split_taps = min(split_k, taps)
-            in_c = -(-tile[IN_C] // (split_k // split_taps))
-            m, share = -(-pixels // split_m), -(-taps // split_taps)
-            cycles, repeats, row_folds, n, k = _one_pe(
-                dataflow, m, share, in_c, out_c, groups, few_channels, is_dot,
-                datapath.depthwise_mapping, array, constants,
-            )  # fmt: skip
-            if best.cycles < 0 or cycles < best.cycles:
-                best = _traffic(
-                    dataflow, cycles, repeats, row_folds, m, n, k, split_k > 1, array, datapath.element_bytes
-                )  # fmt: skip
-    return best
-
-
-@njit(cache=True, error_model="numpy")
-def _traffic(dataflow, cycles, repeats, row_folds, m, n, k, contraction_split, array, element_bytes) -> MatrixWork:
-    rows, columns = array.rows, array.columns
-    input_passes, weight_passes, accumulated = 1, 1, 0
-    kept = rows * k * element_bytes <= array.input_bytes
-    if dataflow == OUTPUT_STATIONARY:
-        input_passes, weight_passes = -(-n // columns), -(-m // rows)
-    elif dataflow == INPUT_STATIONARY:
-        weight_passes = -(-m // columns)
-        accumulated = repeats * m * n * (row_folds - 1)
-    else:
-        input_passes = -(-n // columns)
-        accumulated = repeats * m * n * (row_folds - 1)
-    if kept:
-        input_passes = 1
-    if contraction_split:
-        accumulated += repeats * m * n
-    read = repeats * k * (m * input_passes + n * weight_passes)
-    return MatrixWork(cycles, read, accumulated)
-
-
-@njit(cache=True)
-def accumulates_on_pe(array, constants) -> bool:
-    """Whether a chunk of `rows` pixels keeps its partial sums beside the array: long enough a stream to hide the latch
-    of the next fold. Otherwise they go to the tile's buffer and back through the vector unit's load and store."""
-    return array.accumulator_bytes >= array.rows * array.columns * constants.accumulator_bytes
+    folds, column_folds, side_by_side = row_folds, -(-out_c // columns), 1
+    wide, deep = out_c, k if few_channels else in_c
+    if dataflow == INPUT_STATIONARY:
+        wide = pixels
+    elif dataflow == OUTPUT_STATIONARY:
+        deep = pixels
+    cells = min(columns, wide) * min(rows, deep)
+    if not (is_dot or groups == 1 or dataflow == OUTPUT_STATIONARY):
+        taps_on_rows = in_c == 1 and depthwise_mapping == TAPS
+        packed = min(rows // in_c, columns // out_c)
+        if packed > 1 and not taps_on_rows:
+            passes = taps
+            if in_c == 1:  # a pass is at best one tap of every group on every diagonal of the array
+                passes = min(taps, max(constants.depthwise_passes * -(-taps // TAPS_OF_5X5), -(-taps // packed)))
+            cycles = _diagonal_cycles(dataflow, pixels, passes, in_c, out_c, groups, packed, rows, columns, timing)
+            if cycles < best:
+                best, folds, column_folds, side_by_side = cycles, passes, 1, min(packed, groups)
+                cells = rows * columns if dataflow == INPUT_STATIONARY else side_by_side * in_c * out_c
+        if taps_on_rows:
+            taps_folds = -(-taps // rows)
+            n = groups * out_c
+            cycles = array_cycles(dataflow, np.int64(1), taps_folds, pixels, n, taps, rows, columns, timing)
+            if cycles < best:
+                best, folds, column_folds, side_by_side = cycles, taps_folds, 1, min(groups, max(1, columns // out_c))
+                cells = rows * columns if dataflow == INPUT_STATIONARY else side_by_side * out_c * min(taps, rows)
+    if timing == FOLDS_OVERLAP:
+        best += array.unused_edges
+    return Mapping(
+        best, pixels, out_c, in_c, taps, groups, folds, column_folds, side_by_side, cells, split_taps, split_k
+    )  # fmt: skip

@@ -30,6 +30,7 @@ from lib.schedule.node_table import LOOPS_WALKED
 PART_NAMES = (
     "matrix_s",
     "vector_s",
+    "mesh_s",
     "buffered_s",
     "step_overhead_s",
     "load_s",
@@ -41,10 +42,10 @@ PART_NAMES = (
     "bytes_weight",
     "bytes_out",
 )
-"""Over all steps: busy matrix and vector unit; load and store slots taken by values that went to the buffer in between
-(in vector_s as far as that pipe decides); control of the steps; DMA in and out; what no compute hides (time minus
-compute minus launch); launch; number of steps; DRAM bytes by role."""
-MATRIX_S, VECTOR_S, BUFFERED_S, OVERHEAD_S, LOAD_S, STORE_S, EXPOSED_S, LAUNCH_S, STEPS, BYTES = range(10)
+"""Over all steps: busy matrix unit, vector unit and mesh; load and store slots taken by values that went to the buffer
+in between (in vector_s as far as that pipe decides); control of the steps; DMA in and out; what no compute hides (time
+minus compute minus launch); launch; number of steps; DRAM bytes by role."""
+MATRIX_S, VECTOR_S, MESH_S, BUFFERED_S, OVERHEAD_S, LOAD_S, STORE_S, EXPOSED_S, LAUNCH_S, STEPS, BYTES = range(11)
 
 ANY, FIRST, LAST, NOT_FIRST, NOT_LAST, BETWEEN = range(6)
 """Roles: what a group of steps says about the index of a loop."""
@@ -135,11 +136,11 @@ def make_workspace() -> Workspace:
 
 @njit(cache=True, error_model="numpy", forceinline=True)
 def price_row(model, k, dataflow, order, resident, array, limits, datapath, workspace, parts) -> float:
-    """Seconds of kernel `k` under one schedule row, infinite where it does not fit on chip; fills `parts` (float64[12],
+    """Seconds of kernel `k` under one schedule row, infinite where it does not fit on chip; fills `parts` (float64[13],
     see PART_NAMES) where it does.
 
     `model`: :class:`lib.cost.tile_step.StepModel`; `resident`: int64 bits of the operand roles that are neither loaded
-    nor stored; `array`: :class:`lib.cost.matrix_unit.UsableArray`; `limits`:
+    nor stored; `array`: :class:`lib.cost.pe_memory.UsableArray`; `limits`:
     :class:`lib.schedule.node_table.TileLimits`; `workspace`: :class:`Workspace` with the row's tile.
     """
     tile, nest, costs = workspace.tile, workspace.nest, workspace.costs
@@ -152,7 +153,7 @@ def price_row(model, k, dataflow, order, resident, array, limits, datapath, work
         return np.inf
     edge_tiles(loops, tile, nest, depth, costs.tile)
     for mask in range(1 << edge_bits):
-        compute_step(model, k, costs.tile[mask], dataflow, array, datapath, costs.pipes, costs.compute[mask])
+        compute_step(model, k, costs.tile[mask], dataflow, array, datapath, costs.room, costs.compute[mask])
     set_load_costs(model, k, nest, depth, edge_bits, resident, datapath, costs)
     set_output_costs(model, k, edge_bits, resident, datapath, costs)
     constants = model.constants
@@ -246,7 +247,8 @@ def _add_compute(step, times, parts) -> None:
     parts[EXPOSED_S] -= times * step[0]
     parts[MATRIX_S] += times * step[1]
     parts[VECTOR_S] += times * step[2]
-    parts[BUFFERED_S] += times * step[3]
+    parts[MESH_S] += times * step[3]
+    parts[BUFFERED_S] += times * step[4]
 
 
 @njit(cache=True, error_model="numpy", forceinline=True)

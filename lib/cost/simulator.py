@@ -11,7 +11,7 @@ import numpy as np
 from numba import njit
 
 from lib.cost.cost_model import Costs, Reason
-from lib.cost.matrix_unit import usable_array
+from lib.cost.pe_memory import usable_array
 from lib.cost.pipeline import BYTES, PART_NAMES, make_workspace, price_row
 from lib.cost.simulator_constants import SimulatorConstants
 from lib.cost.tile_step import step_model
@@ -105,7 +105,7 @@ def _price(model, kernel, tile, dataflow, loop_order, resident, datapath, owned,
     """`owned`: the workspace, which the caller keeps alive."""
     view, workspace, all_parts = borrowed((model, owned, parts))
     limits = tile_limits(datapath)
-    array = usable_array(datapath)
+    arrays = (usable_array(datapath, 0), usable_array(datapath, 1), usable_array(datapath, 2))
     no_buffer = on_chip_bytes(datapath)[0] <= 0
     for row in range(len(kernel)):
         set_extents(workspace.tile, tile[row])
@@ -113,8 +113,8 @@ def _price(model, kernel, tile, dataflow, loop_order, resident, datapath, owned,
             reason[row] = Reason.NO_BUFFER
         else:
             value[row] = price_row(
-                view, kernel[row], dataflow[row], loop_order[row], np.int64(resident[row]), array, limits, datapath,
-                workspace, all_parts[row],
+                view, kernel[row], dataflow[row], loop_order[row], np.int64(resident[row]), arrays[dataflow[row]],
+                limits, datapath, workspace, all_parts[row],
             )  # fmt: skip
             if value[row] < np.inf:
                 continue

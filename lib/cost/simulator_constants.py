@@ -35,8 +35,6 @@ class SimulatorConstants(NamedTuple):
     """Access size of a GDDR6 channel and of an HBM2 pseudo channel (JEDEC JESD250, JESD235), up to which runs of arrays
     narrower than the lanes are rounded. Wider arrays are moved by the register tile (8 x 128 words, 4 KiB, on TPU:
     XLA's tiled layout). Measured: a copy that takes 2 of 8 rows takes as long as if it took all."""
-    accumulator_bytes: float = 4.0
-    """Partial sums are float32 (bfloat16 multiply, float32 add) [Jouppi]."""
     packed_in_channels: int = 16
     """Taps of a convolution with fewer input channels share the array's rows; others take a pass a tap.
     Calibrated on [FAST] table 2 and figure 4 (TPU-v3)."""
@@ -65,3 +63,6 @@ VECTOR_REGISTERS = 32
 REGISTERS_IN_FLIGHT = 4
 """Register tiles that a loop body works on at once so that instruction latency stays hidden. Assumed; so a
 fused kernel may hold VECTOR_REGISTERS / REGISTERS_IN_FLIGHT values alive before it spills."""
+
+ACCUMULATOR_BYTES = 4
+"""A partial sum: float32 for bfloat16 and float32 [Jouppi], int32 for int8."""

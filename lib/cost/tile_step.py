@@ -7,13 +7,12 @@ from numba import njit
 
 from lib.cost.dma import operand_transfer, whole_extents
 from lib.cost.irregular_access import mark_indexed
-from lib.cost.matrix_unit import accumulates_on_pe, matrix_work
-from lib.cost.simulator_constants import SimulatorConstants
+from lib.cost.simulator_constants import ACCUMULATOR_BYTES, SimulatorConstants
+from lib.cost.step_mapping import busy_of_step
 from lib.cost.tile_nest import EDGE_BIT, MOST_MASKS, SLOT
-from lib.cost.vector_plan import ARITHMETIC, BUFFERED, LOAD, STORE, VectorPlan, vector_plan
-from lib.cost.vector_unit import vector_cycles, vector_pipes
-from lib.hardware.datapath import Datapath, processing_elements, vector_lanes_of_core
-from lib.program.kernels import IN_C, INPUT, KERNEL_CLASSES, OUTPUT, Kernels
+from lib.cost.vector_plan import VectorPlan, vector_plan
+from lib.hardware.datapath import Datapath
+from lib.program.kernels import INPUT, KERNEL_CLASSES, OUTPUT, Kernels
 from lib.program.op_kinds import OP_CLASSES, op_class_numbers
 from lib.schedule.loops import has_canonical_loops
 from lib.schedule.node_table import (
@@ -75,7 +74,7 @@ class StepCosts(NamedTuple):
     tile: np.ndarray
     """int64[256, 9] extents of the step; the last is 1."""
     compute: np.ndarray
-    """float64[256, 2, 4] of a step that does not complete the output tile, and of one that does: see
+    """float64[256, 2, 5] of a step that does not complete the output tile, and of one that does: see
     :func:`compute_step`."""
     load: np.ndarray
     """float64[9, 256, 3] seconds without latency, bytes of inputs and of weights of the operands that a step loads
@@ -83,8 +82,8 @@ class StepCosts(NamedTuple):
     output: np.ndarray
     """float64[256, 2, 2] seconds without latency and bytes to move the output tile, as float32 partial sums and
     complete."""
-    pipes: np.ndarray
-    """float64[2, 5] room for one step's vector work."""
+    room: np.ndarray
+    """float64[4, 5] room for one step's vector work."""
     transfer: np.ndarray
     """float64[256, 2] room for one operand's seconds and bytes."""
 
@@ -92,8 +91,8 @@ class StepCosts(NamedTuple):
 def room_for_step_costs() -> StepCosts:
     """Arrays that one row after another fills anew."""
     return StepCosts(
-        np.ones((MOST_MASKS, 9), dtype=np.int64), np.empty((MOST_MASKS, 2, 4)), np.empty((9, MOST_MASKS, 3)),
-        np.empty((MOST_MASKS, 2, 2)), np.empty((2, 5)), np.empty((MOST_MASKS, 2)),
+        np.ones((MOST_MASKS, 9), dtype=np.int64), np.empty((MOST_MASKS, 2, 5)), np.empty((9, MOST_MASKS, 3)),
+        np.empty((MOST_MASKS, 2, 2)), np.empty((4, 5)), np.empty((MOST_MASKS, 2)),
     )  # fmt: skip
 
 
@@ -112,7 +111,7 @@ def fits_beside_residents(model, k, tile, resident, partial_sums, limits) -> boo
         if resident >> role & 1:
             element_bytes = operands.weight[row]
             if partial_sums and role == OUTPUT:
-                element_bytes = max(element_bytes, model.constants.accumulator_bytes)
+                element_bytes = max(element_bytes, ACCUMULATOR_BYTES)
             stay += operands.node[row, WHOLE] * element_bytes
             continue
         size = node_elements_and_padded(operands.node, operands.dimension, row, tile)[1] * operands.weight[row]
@@ -126,37 +125,16 @@ def fits_beside_residents(model, k, tile, resident, partial_sums, limits) -> boo
 
 
 @njit(cache=True, error_model="numpy", forceinline=True)
-def compute_step(model, k, tile, dataflow, array, datapath, pipes, out) -> None:
-    """Fill float64[2, 4] `out` with seconds (compute, matrix, vector, buffered) of one step on a tile (int64[9]): where
-    the step does not complete the output tile, and where it does.
+def compute_step(model, k, tile, dataflow, array, datapath, room, out) -> None:
+    """Fill float64[2, 5] `out` with seconds (compute, then busy matrix unit, vector unit, mesh, buffered) of one step
+    on a tile (int64[9]): where the step does not complete the output tile, and where it does.
 
-    Matrix and vector unit run side by side; control of the step comes on top. Buffered: load and store slots of values
-    that went to the buffer in between. `pipes`: float64[2, 5], room.
+    The units run side by side; control of the step comes on top. `room`: float64[4, 5].
     """
-    vector = model.vector
-    vector_pipes(vector.offset, vector.dimensions, vector.weight, vector.dimension, k, tile, pipes)
-    matrix_s = 0.0
-    if model.matrix[k]:
-        work = matrix_work(
-            tile, model.loops[k, IN_C], model.base_dilation[k], model.dot[k], dataflow, array, datapath,
-            model.constants,
-        )  # fmt: skip
-        pes = processing_elements(datapath)
-        matrix_s = work.cycles / datapath.clock_hz
-        words = 0.0
-        if not accumulates_on_pe(array, model.constants):
-            words = pes * work.elements_accumulated * (model.constants.accumulator_bytes / 4)
-        for complete in range(2):
-            pipes[complete, LOAD] += pes * work.elements_read * datapath.element_bytes / 4 + words
-            pipes[complete, STORE] += words
-            pipes[complete, BUFFERED] += 2 * words
-            pipes[complete, ARITHMETIC] += pes * work.elements_accumulated
+    busy_of_step(model, k, tile, dataflow, array, datapath, room, out[:, 1:])
     for complete in range(2):
-        vector_s = vector_cycles(pipes[complete], datapath, model.constants) / datapath.clock_hz
-        out[complete, 0] = max(matrix_s, vector_s) + model.constants.step_cycles / datapath.clock_hz
-        out[complete, 1] = matrix_s
-        out[complete, 2] = vector_s
-        out[complete, 3] = pipes[complete, BUFFERED] / (vector_lanes_of_core(datapath) * datapath.clock_hz)
+        longest = max(out[complete, 1], max(out[complete, 2], out[complete, 3]))
+        out[complete, 0] = longest + model.constants.step_cycles / datapath.clock_hz
 
 
 @njit(cache=True, error_model="numpy", forceinline=True)
@@ -201,6 +179,6 @@ def set_output_costs(model, k, edge_bits, resident, datapath, costs) -> None:
             if not resident >> OUTPUT & 1:
                 size = operands.weight[row]
                 if not complete:
-                    size = max(size, model.constants.accumulator_bytes)
+                    size = max(size, ACCUMULATOR_BYTES)
                 seconds, moved = operand_transfer(model, row, costs.tile[mask], size, datapath)
             costs.output[mask, complete, 0], costs.output[mask, complete, 1] = seconds, moved

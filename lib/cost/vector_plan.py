@@ -58,6 +58,11 @@ class VectorPlan(NamedTuple):
     one 32-bit element an instruction, or 4 bytes loaded or stored."""
     dimension: np.ndarray
     """int64[d, 6] as in :class:`lib.schedule.node_table.NodeTable`."""
+    crossing: np.ndarray
+    """uint8[o] when the vector unit takes each operand from the buffer: EVERY_STEP, COMPLETE_STEP or, where the matrix
+    unit alone reads it, STREAMED."""
+    matrix_input: np.ndarray
+    """int64[k] the operand that streams through the matrix unit; -1 where an op makes it, or there is no matrix op."""
 
 
 def vector_plan(kernels: Kernels, register_sublanes: int, register_lanes: int) -> VectorPlan:
@@ -101,6 +106,8 @@ def _plan(kernels, op_class, op_instructions, sublanes, lanes):
     items = used = np.int64(0)
     own, passing = np.zeros((2, 5)), np.zeros((2, 5))
     output_layout = np.empty(2, dtype=np.uint8)
+    crossing = np.full(len(kernels.operand_role), COMPLETE_STEP, dtype=np.uint8)
+    matrix_input = np.full(count, -1, dtype=np.int64)
     for k in range(count):
         first_operand, output = kernels.operand_offset[k], kernels.operand_offset[k + 1] - 1
         first_op = kernels.op_offset[k]
@@ -121,6 +128,11 @@ def _plan(kernels, op_class, op_instructions, sublanes, lanes):
         layouts(kernels, k, edges, inputs, hero, phase, node_class, lanes, layout)
         count_relayouts(kernels, k, edges, hero, hero_class, phase, lanes, layout, relayouts)
         live_ranges(edges, inputs, node_class, phase, reloads, stores)
+        for node in range(inputs):
+            streamed = phase[node] == STREAMED and hero_class == MATRIX
+            crossing[first_operand + node] = phase[node] if streamed or phase[node] == COMPLETE_STEP else EVERY_STEP
+        if hero_class == MATRIX:
+            matrix_input[k] = _first_source(edges, hero, inputs, first_operand)
 
         kind, dilation = kernels.loop_kind[k], kernels.base_dilation[k]
         output_stride = kernels.operand_stride[output]
@@ -174,7 +186,16 @@ def _plan(kernels, op_class, op_instructions, sublanes, lanes):
         end = _dimensions(dimension, used, output_stride, kind, dilation, output_layout, size, sublanes, lanes)
         items, used = _add(dimensions, weight, dimension, start, items, used, end, own)
         offset[k + 1] = items
-    return offset, dimensions[:items].copy(), weight[:items].copy(), dimension[:used].copy()
+    return offset, dimensions[:items].copy(), weight[:items].copy(), dimension[:used].copy(), crossing, matrix_input
+
+
+@njit(cache=True)
+def _first_source(edges, target, inputs, first_operand) -> int:
+    """The operand that is the first source of `target`; -1 if an op is."""
+    for edge in range(len(edges)):
+        if edges[edge, 1] == target:
+            return first_operand + edges[edge, 0] if edges[edge, 0] < inputs else -1
+    return -1
 
 
 @njit(cache=True)

@@ -105,6 +105,16 @@ def vector_lanes_of_core(datapath) -> int:
 
 
 @njit(cache=True)
+def mesh_bytes_per_cycle(datapath) -> int:
+    """Bytes a cycle that the global buffer of a core moves over the edges of the mesh of PEs: what its arrays take and
+    give at full rate. Inputs enter each row of PEs once and are passed on along x, weights enter each column of PEs and
+    are passed on along y, and each row of PEs sends one array row of results back. Assumed; for FAST-Large 1.5 TB/s,
+    where FAST's table 5 and figure 15 fit 1.5 to 2.0."""
+    rows, columns = datapath.systolic_rows, datapath.systolic_columns
+    return datapath.element_bytes * (datapath.pes_y * (rows + columns) + datapath.pes_x * columns)
+
+
+@njit(cache=True)
 def peak_flops_per_s(datapath) -> float:
     """FLOP/s of one core's systolic arrays; a multiply-accumulate is two."""
     macs = processing_elements(datapath) * datapath.systolic_rows * datapath.systolic_columns

@@ -7,7 +7,7 @@ in `schemas/presets/power_area.yaml`.
 from typing import Any, NamedTuple
 
 from lib.hardware.area import chip_area, chip_pes, l1_bytes, l2_bytes
-from lib.hardware.datapath import ELEMENT_BYTES
+from lib.hardware.datapath import ELEMENT_BYTES, datapath_from_spec, mesh_bytes_per_cycle
 from schemas.power_area import PowerAreaModel, power_area_constants
 
 KIB, MIB = 2**10, 2**20
@@ -33,17 +33,6 @@ class Power(NamedTuple):
         return sum(self)
 
 
-def buffer_bytes_per_cycle(datapath: dict[str, Any]) -> int:
-    """Bytes a cycle that one core's global buffer moves over the edges of the mesh.
-
-    Inputs enter each row of PEs once and are passed on along x, weights enter each column of PEs and are
-    passed on along y, and each row of PEs sends one array row of results back.
-    """
-    element = ELEMENT_BYTES[datapath["number_format"]]
-    rows, columns = datapath["systolic_rows"], datapath["systolic_columns"]
-    return element * (datapath["pes_y"] * (rows + columns) + datapath["pes_x"] * columns)
-
-
 def chip_power(datapath: dict[str, Any], model: PowerAreaModel) -> Power:
     """Power-virus W of the chip that a resolved `datapath:` describes (bytes, Hz, bytes/s; chip level)."""
     constant = power_area_constants(model).values()
@@ -53,7 +42,7 @@ def chip_power(datapath: dict[str, Any], model: PowerAreaModel) -> Power:
     buffer_energy = (
         constant["buffer_energy_at_16mib_pj"] * (buffer_bytes / (16 * MIB)) ** constant["buffer_energy_exponent"]
     )
-    buffer_rate = datapath["cores"] * buffer_bytes_per_cycle(datapath) * clock / ACCESS_BYTES
+    buffer_rate = datapath["cores"] * mesh_bytes_per_cycle(datapath_from_spec(datapath)) * clock / ACCESS_BYTES
     dram_rate = datapath["dram_bytes_per_s"] / ACCESS_BYTES
     return Power(
         systolic_arrays=macs * clock * constant["mac_energy_pj"] * PICO,

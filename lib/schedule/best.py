@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from lib.cost.matrix_unit import usable_array
+from lib.cost.pe_memory import usable_array
 from lib.cost.pipeline import PART_NAMES, make_workspace, price_row
 from lib.cost.simulator_constants import SimulatorConstants
 from lib.cost.tile_step import compute_step, step_model
@@ -137,9 +137,9 @@ class _Room(NamedTuple):
     nest: np.ndarray
     """int64[3, 8] loops that are cut, outermost first, by loop order."""
     step: np.ndarray
-    """float64[2, 4] compute of a step."""
+    """float64[2, 5] compute of a step."""
     parts: np.ndarray
-    """float64[12]"""
+    """float64[13]"""
     bounds: TileBounds
 
 
@@ -147,7 +147,7 @@ def _room(kernels: Kernels, most: int) -> _Room:
     operands = int(np.diff(kernels.operand_offset).max(initial=0))
     return _Room(
         np.empty((most, 8), dtype=np.int32), np.empty((3 * most, 3)), np.empty(3 * most, dtype=np.int64),
-        np.empty((3, 8), dtype=np.int64), np.empty((2, 4)), np.empty(len(PART_NAMES)), room_for_tile_bounds(operands),
+        np.empty((3, 8), dtype=np.int64), np.empty((2, 5)), np.empty(len(PART_NAMES)), room_for_tile_bounds(operands),
     )  # fmt: skip
 
 
@@ -256,7 +256,8 @@ def _best_row(model, k, tiles, budget, resident, datapath, workspace, room, resu
     best_tile, best_dataflow, best_order, best_seconds, counted = results
     if on_chip_bytes(datapath)[0] <= 0:
         return
-    limits, array, constants = tile_limits(datapath), usable_array(datapath), model.constants
+    limits, constants = tile_limits(datapath), model.constants
+    arrays = (usable_array(datapath, 0), usable_array(datapath, 1), usable_array(datapath, 2))
     loops, tile, bounds, nest = model.loops[k], workspace.tile, room.bounds, room.nest[0]
     output_loops = model.operands.node[model.operands.offset[k + 1] - 1, LOOPS_WALKED]
     control_s = constants.step_cycles / datapath.clock_hz
@@ -283,14 +284,16 @@ def _best_row(model, k, tiles, budget, resident, datapath, workspace, room, resu
             set_tile_bounds(model, k, tile, resident, datapath, bounds)
             depth = _cut_loops(model.nested[k], order, loops, tile, nest)
             for dataflow in range(dataflows):
-                compute_step(model, k, tile, dataflow, array, datapath, workspace.costs.pipes, room.step)
+                compute_step(
+                    model, k, tile, dataflow, arrays[dataflow], datapath, workspace.costs.room, room.step
+                )  # fmt: skip
                 computing = compute_bound(
                     room.step, nest, depth, tile, output_loops, bounds, products, control_s, peak
                 )  # fmt: skip
                 if max(room.bound[row, 1], room.bound[row, 2] + computing) >= threshold:
                     continue
                 seconds = price_row(
-                    model, k, dataflow, order, resident, array, limits, datapath, workspace, room.parts
+                    model, k, dataflow, order, resident, arrays[dataflow], limits, datapath, workspace, room.parts
                 )  # fmt: skip
                 counted[k, 1] += 1
                 if seconds < best:

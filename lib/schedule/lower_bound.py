@@ -13,6 +13,7 @@ import numpy as np
 from numba import njit
 
 from lib.cost.dma import operand_transfer
+from lib.cost.simulator_constants import ACCUMULATOR_BYTES
 from lib.program.kernels import KERNEL_H, KERNEL_W, OUTPUT
 from lib.schedule.node_table import (
     DILATION,
@@ -128,7 +129,7 @@ def transfer_bound(model, k, nest, depth, bounds, datapath) -> float:
         total += moving / repeats + visits * constants.dma_latency_s
         if repeats > 1:
             size = operands.weight[row]
-            partial = max(size, constants.accumulator_bytes) / size
+            partial = max(size, ACCUMULATOR_BYTES) / size
             total += 2.0 * (repeats - 1.0) * every * partial / datapath.dram_bytes_per_s
     return total + loads * constants.dma_latency_s
 
@@ -149,7 +150,7 @@ def matrix_products(model, k) -> float:
 
 @njit(cache=True, error_model="numpy", inline="always")
 def compute_bound(step, nest, depth, tile, output_loops, bounds, products, control_s, peak_products_per_s) -> float:
-    """What all steps compute: those away from the edges as `step` says (float64[2, 4] of
+    """What all steps compute: those away from the edges as `step` says (float64[2, 5] of
     :func:`lib.cost.tile_step.compute_step`), the others at least their control and their share of `products` at the
     peak rate. `output_loops`: bits of the loops that the output extends along."""
     steps = full = complete = inside = 1.0
@@ -164,7 +165,7 @@ def compute_bound(step, nest, depth, tile, output_loops, bounds, products, contr
             complete *= full_trips
         else:
             exact = exact and full_trips == bounds.trips[slot]
-    bound = full * step[0, 0] + (steps - full) * control_s + (1.0 - inside) * products / peak_products_per_s
+    rest = (steps - full) * control_s + (1.0 - inside) * products / peak_products_per_s
     if exact:
-        bound += complete * (step[1, 0] - step[0, 0])
-    return bound
+        return rest + (full - complete) * step[0, 0] + complete * step[1, 0]
+    return rest + full * min(step[0, 0], step[1, 0])

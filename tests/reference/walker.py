@@ -1,8 +1,8 @@
 """The slow truth that the simulator's closed form is checked against: it walks through every tile step.
 
-What one step costs (matrix and vector unit, one transfer) is shared with the product code. Everything about the
-sequence is worked out here again, event by event: trip counts, edge tiles, which operand changes, when an output tile
-is complete, when partial sums leave and come back, and what overlaps what.
+What one step costs (matrix unit, vector unit and mesh, one transfer) is shared with the product code. Everything about
+the sequence is worked out here again, event by event: trip counts, edge tiles, which operand changes, when an output
+tile is complete, when partial sums leave and come back, and what overlaps what.
 """
 
 from itertools import product
@@ -10,8 +10,8 @@ from itertools import product
 import numpy as np
 
 from lib.cost.dma import operand_transfer
-from lib.cost.matrix_unit import usable_array
-from lib.cost.simulator_constants import SimulatorConstants
+from lib.cost.pe_memory import usable_array
+from lib.cost.simulator_constants import ACCUMULATOR_BYTES, SimulatorConstants
 from lib.cost.tile_step import compute_step, step_model
 from lib.hardware.datapath import Datapath
 from lib.program.kernels import OUTPUT, Kernels
@@ -26,16 +26,16 @@ class Walker:
         self.kernels, self.datapath = kernels, datapath
         self.constants = SimulatorConstants()
         self.model = step_model(kernels, datapath, self.constants)
-        self.array = usable_array(datapath)
         self.compute_cost: dict = {}
         self.transfer_cost: dict = {}
 
     def compute(self, k, extents, complete, dataflow) -> float:
         key = (k, extents, complete, dataflow)
         if key not in self.compute_cost:
-            out, pipes = np.zeros((2, 4)), np.zeros((2, 5))
+            out, room = np.zeros((2, 5)), np.zeros((4, 5))
             tile = np.array([*extents, 1], dtype=np.int64)
-            compute_step(self.model, k, tile, np.uint8(dataflow), self.array, self.datapath, pipes, out)
+            array = usable_array(self.datapath, dataflow)
+            compute_step(self.model, k, tile, np.uint8(dataflow), array, self.datapath, room, out)
             self.compute_cost[key] = out[int(complete), 0]
         return self.compute_cost[key]
 
@@ -93,14 +93,14 @@ class Walker:
                 moved[kernels.operand_role[o]] += count
             size = int(kernels.operand_element_bytes[output])
             if returns:
-                cost, count = self.transfer(output, now, max(size, self.constants.accumulator_bytes))
+                cost, count = self.transfer(output, now, max(size, ACCUMULATOR_BYTES))
                 seconds += cost
                 moved[OUTPUT] += count
             loads.append(seconds + self.constants.dma_latency_s if needed or returns else 0.0)
             computes.append(self.compute(k, now, complete, dataflow))
             leaves = number + 1 == len(steps) or steps[number + 1][2] != place
             if leaves and OUTPUT in moving_roles:
-                leaving_size = size if complete else max(size, self.constants.accumulator_bytes)
+                leaving_size = size if complete else max(size, ACCUMULATOR_BYTES)
                 cost, count = self.transfer(output, now, leaving_size)
                 stores.append(cost + self.constants.dma_latency_s)
                 moved[OUTPUT] += count

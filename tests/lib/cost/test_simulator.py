@@ -254,15 +254,32 @@ def test_more_bandwidth_is_never_slower(seed, datapath):
     assert (lanes.value <= base.value * (1 + 1e-12)).all()
 
 
+CAPACITIES = (
+    "l1_input_bytes", "l1_weight_bytes", "l1_output_bytes", "l2_input_multiplier", "l2_weight_multiplier",
+    "l2_output_multiplier", "vector_lanes",
+)  # fmt: skip
+
+
 @FEW
-@given(seed=SEEDS, datapath=DATAPATHS)
-def test_more_l1_is_never_slower(seed, datapath):
+@given(
+    seed=SEEDS,
+    datapath=DATAPATHS,
+    l1_shared=st.booleans(),
+    l2_kind=st.integers(0, 2),
+    sizes=st.tuples(*[st.integers(512, 40_000)] * 3),
+    multipliers=st.tuples(*[st.integers(1, 8)] * 3),
+    more=st.sets(st.sampled_from(CAPACITIES), min_size=1),
+)
+def test_more_memory_on_a_pe_is_never_slower(seed, datapath, l1_shared, l2_kind, sizes, multipliers, more):
+    # 512 bytes hold a column of the largest array, double-buffered; less gives up rows, whose latch gets shorter then.
     kernels = random_kernels(np.random.default_rng(seed), 18)
-    rows = random_rows(np.random.default_rng(seed), kernels, 200)
+    rows = random_rows(np.random.default_rng(seed), kernels, 50)
+    memories = dict(zip(CAPACITIES, (*sizes, *multipliers), strict=False))
+    datapath = datapath._replace(l1_shared=l1_shared, l2_kind=l2_kind, **memories)
     base = Simulator().cost(kernels, rows, datapath)
-    sizes = {n: 2 * getattr(datapath, n) for n in ("l1_input_bytes", "l1_weight_bytes", "l1_output_bytes")}
-    larger = Simulator().cost(kernels, rows, datapath._replace(**sizes))
-    assert (larger.value <= base.value * (1 + 1e-12)).all()
+    larger = Simulator().cost(kernels, rows, datapath._replace(**{name: 2 * getattr(datapath, name) for name in more}))
+    slower = np.flatnonzero(larger.value > base.value * (1 + 1e-12))
+    assert not len(slower), (slower, base.value[slower], larger.value[slower])
 
 
 @FEW

@@ -3,7 +3,8 @@
 import pytest
 
 from lib.hardware.area import chip_area
-from lib.hardware.power import buffer_bytes_per_cycle, chip_power
+from lib.hardware.datapath import datapath_from_spec, mesh_bytes_per_cycle
+from lib.hardware.power import chip_power
 from schemas.power_area import power_area_constants
 from tests.lib.hardware.designs import FAST_LARGE, FAST_SMALL, KIB, MIB, TPU_V3
 
@@ -29,7 +30,7 @@ def test_public_power_of_tpu_v3_by_hand():
     # 64 KiB is 3 doublings above 8 KiB.
     assert power.l1 == pytest.approx(4 * 0.94e9 * 128 * 7.5e-12 * 8**0.129)
     # 16 MiB: 35.6 pJ; 2 cores x 1024 B a cycle (1 PE row x (256 + 256) + 2 PE columns x 256).
-    assert buffer_bytes_per_cycle(TPU_V3) == 1024
+    assert mesh_bytes_per_cycle(datapath_from_spec(TPU_V3)) == 1024
     assert power.global_buffer == pytest.approx(2 * 128 * 0.94e9 * 35.6e-12)
     assert power.dram == pytest.approx(900e9 / 8 * 350e-12)
     assert power.leakage == pytest.approx(0.05 * chip_area(TPU_V3, "public").total)

@@ -1,0 +1,86 @@
+"""How a tile is spread over PEs and arrays: of the mappings that the hardware admits the one with the shortest step.
+
+Matrix unit, vector unit and mesh work side by side; the slowest one decides. So the choice weighs them against each
+other: a split of the pixels may keep all arrays busy and yet be slower than one of the output channels, because each PE
+wants other inputs over the mesh.
+"""
+
+import numpy as np
+from numba import njit
+
+from lib.cost.matrix_unit import fastest_mapping, split_over_pes
+from lib.cost.mesh import PLANS, matrix_tile, matrix_traffic, vector_bytes
+from lib.cost.simulator_constants import ACCUMULATOR_BYTES
+from lib.cost.vector_plan import ARITHMETIC, BUFFERED, LOAD, STORE
+from lib.cost.vector_unit import vector_cycles, vector_pipes
+from lib.hardware.datapath import mesh_bytes_per_cycle, processing_elements, vector_lanes_of_core
+from lib.program.kernels import IN_C
+
+BUSY = 4
+"""Busy seconds of a step: matrix unit, vector unit, mesh; load and store slots of values that went to the buffer in
+between."""
+MATRIX_BUSY, VECTOR_BUSY, MESH_BUSY, BUFFERED_BUSY = range(BUSY)
+
+
+@njit(cache=True, error_model="numpy", forceinline=True)
+def busy_of_step(model, k, tile, dataflow, array, datapath, room, busy) -> None:
+    """Fill float64[2, 4] `busy` for one step of kernel `k` on a tile (int64[9]): where the step does not complete the
+    output tile, and where it does.
+
+    `model`: :class:`lib.cost.tile_step.StepModel`; `array`: :class:`lib.cost.pe_memory.UsableArray` of the `dataflow`;
+    `room`: float64[4, 5].
+    """
+    vector, pipes, crossing, trial = model.vector, room[:2], room[2, :2], room[3]
+    vector_pipes(vector.offset, vector.dimensions, vector.weight, vector.dimension, k, tile, pipes)
+    vector_bytes(model.operands, vector.crossing, k, tile, crossing)
+    rate = mesh_bytes_per_cycle(datapath)
+    if not model.matrix[k]:
+        for complete in range(2):
+            cycles = vector_cycles(pipes[complete], datapath, model.constants)
+            _set_busy(busy[complete], 0.0, cycles, crossing[complete] / rate, pipes[complete, BUFFERED], datapath)
+        return
+    constants, pes = model.constants, processing_elements(datapath)
+    few_channels = not model.dot[k] and model.loops[k, IN_C] < constants.packed_in_channels
+    elements = matrix_tile(model.operands, vector.matrix_input[k], tile, model.base_dilation[k])
+    best_partial = best_complete = np.inf
+    for axes in range(16):
+        axis_x, axis_y = axes // 4, axes % 4
+        if (axis_x > 0 and datapath.pes_x == 1) or (axis_y > 0 and datapath.pes_y == 1):
+            continue
+        share = split_over_pes(tile, model.base_dilation[k], axis_x, axis_y, datapath.pes_x, datapath.pes_y)
+        mapping = fastest_mapping(
+            dataflow, share, few_channels, model.dot[k], datapath.depthwise_mapping, array, constants
+        )  # fmt: skip
+        for plan in range(PLANS):
+            if mapping.cycles >= best_partial and mapping.cycles >= best_complete:
+                break
+            traffic = matrix_traffic(plan, dataflow, mapping, elements, array, datapath.element_bytes)
+            if traffic.mesh_bytes == np.inf:
+                continue
+            sums = float(mapping.pixels * mapping.out_c * mapping.groups)
+            added = pes * sums * (mapping.row_folds - 1 + (mapping.split_contraction > 1))
+            words = pes * traffic.spilled * (ACCUMULATOR_BYTES / 4)
+            for complete in range(2):
+                trial[:] = pipes[complete]
+                trial[ARITHMETIC] += added
+                trial[LOAD] += words
+                trial[STORE] += words
+                trial[BUFFERED] += 2 * words
+                vector_busy = vector_cycles(trial, datapath, constants)
+                mesh_busy = (crossing[complete] + traffic.mesh_bytes) / rate
+                longest = max(float(mapping.cycles), max(vector_busy, mesh_busy))
+                if longest < (best_complete if complete else best_partial):
+                    if complete:
+                        best_complete = longest
+                    else:
+                        best_partial = longest
+                    _set_busy(busy[complete], mapping.cycles, vector_busy, mesh_busy, trial[BUFFERED], datapath)
+
+
+@njit(cache=True, error_model="numpy", forceinline=True)
+def _set_busy(busy, matrix_cycles, vector_busy, mesh_busy, buffered, datapath) -> None:
+    """Cycles and lane-words as seconds."""
+    busy[MATRIX_BUSY] = matrix_cycles / datapath.clock_hz
+    busy[VECTOR_BUSY] = vector_busy / datapath.clock_hz
+    busy[MESH_BUSY] = mesh_busy / datapath.clock_hz
+    busy[BUFFERED_BUSY] = buffered / (vector_lanes_of_core(datapath) * datapath.clock_hz)
