@@ -21,8 +21,8 @@ TENSOR = ROWS * LANES * 2
 SIMPLE = SimulatorConstants(
     kernel_launch_s=0.0, step_cycles=0.0, dma_latency_s=0.0, dma_run_cycles=0.0, dram_efficiency=1.0, burst_bytes=1e-9
 )
-FAST_COMPUTE = TPU_V3._replace(vector_lanes=1 << 20)
-"""All time is DRAM time: no step computes longer than it loads."""
+FAST_COMPUTE = TPU_V3._replace(vector_lanes=1 << 20, systolic_columns=1 << 20)
+"""Lanes for the vector unit, columns for the mesh: all time is DRAM time: no step computes longer than it loads."""
 
 
 def addition(inputs: int, weights: int = 0) -> KernelRow:
