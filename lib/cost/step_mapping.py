@@ -33,7 +33,7 @@ def busy_of_step(model, k, tile, dataflow, array, datapath, room, busy) -> None:
     vector, pipes, crossing, trial = model.vector, room[:2], room[2, :2], room[3]
     vector_pipes(vector.offset, vector.dimensions, vector.weight, vector.dimension, k, tile, pipes)
     vector_bytes(model.operands, vector.crossing, k, tile, crossing)
-    rate = mesh_bytes_per_cycle(datapath)
+    rate = mesh_bytes_per_cycle(datapath) * model.constants.mesh_width
     if not model.matrix[k]:
         for complete in range(2):
             cycles = vector_cycles(pipes[complete], datapath, model.constants)

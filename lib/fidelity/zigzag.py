@@ -47,13 +47,14 @@ def tpu_like() -> Datapath:
 
 def figures() -> list[Figure]:
     """Cycles of each layer; for the layer whose taps ours packs on the rows also those under ZigZag's mapping; compute
-    cycles under its mapping, without DRAM, latch, fill and drain, beside its ideal."""
+    cycles under its mapping, without DRAM, mesh, latch, fill and drain, beside its ideal."""
     table, datapath = layers(), tpu_like()
     kernels = layer_kernels(table)
     ours = best_tiles(kernels, datapath, NOTHING_LOST)
     apart = best_tiles(kernels, datapath, A_PASS_A_TAP)
     endless = datapath._replace(dram_bytes_per_s=1e30)
-    compute = best_tiles(kernels, endless, A_PASS_A_TAP._replace(array_timing=STREAMS_ALONE), steady=True)
+    arrays_alone = A_PASS_A_TAP._replace(array_timing=STREAMS_ALONE, mesh_width=np.inf)
+    compute = best_tiles(kernels, endless, arrays_alone, steady=True)
     once = operand_bytes(kernels) / BYTES_PER_CYCLE
     return [
         figure
