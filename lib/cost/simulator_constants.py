@@ -36,8 +36,8 @@ class SimulatorConstants(NamedTuple):
     narrower than the lanes are rounded. Wider arrays are moved by the register tile (8 x 128 words, 4 KiB, on TPU:
     XLA's tiled layout). Measured: a copy that takes 2 of 8 rows takes as long as if it took all."""
     mesh_width: float = 1.0
-    """Edges of the mesh between global buffer and PEs relative to :func:`lib.hardware.datapath.mesh_bytes_per_cycle`, for
-    which power is charged. Assumed; infinite for machines without such a limit."""
+    """Edges of the mesh between global buffer and PEs relative to :func:`lib.hardware.datapath.mesh_bytes_per_cycle`,
+    for which power is charged. Assumed; infinite for machines without such a limit."""
     packed_in_channels: int = 16
     """Taps of a convolution with fewer input channels share the array's rows; others take a pass a tap.
     Calibrated on [FAST] table 2 and figure 4 (TPU-v3)."""
