@@ -71,6 +71,9 @@ class DatapathEntry(StudyModel):
     depthwise_mapping: Literal["diagonal", "taps"] | None = None
     """How depthwise convolutions lie on the systolic array: channels on its diagonal, a pass a filter tap (TPU), or
     filter taps on its rows and channels on its columns (FAST)."""
+    vector_path: Literal["direct", "mesh"] | None = None
+    """How vector units reach the global buffer: by ports of their own, 4 bytes a lane and cycle (TPU), or over the mesh
+    like the arrays (FAST)."""
     register_sublanes: PositiveInt | None = None
     """Rows of the register tile at four bytes an element (TPU: 8)."""
     register_lanes: PositiveInt | None = None

@@ -16,7 +16,7 @@ DATAPATH_SPEC = {
     "vector_lanes": 512, "l1_config": "shared", "l1_input_bytes": 1 << 16, "l1_weight_bytes": 1 << 16,
     "l1_output_bytes": 1 << 16, "l2_config": "disabled", "l2_input_multiplier": 1, "l2_weight_multiplier": 1,
     "l2_output_multiplier": 1, "global_buffer_bytes": 1 << 24, "dram_kind": "hbm2", "dram_channels": 2,
-    "dram_bytes_per_s": 4e11, "number_format": "bfloat16", "depthwise_mapping": "diagonal",
+    "dram_bytes_per_s": 4e11, "number_format": "bfloat16", "depthwise_mapping": "diagonal", "vector_path": "direct",
     "register_sublanes": 8, "register_lanes": 128,
     "native_batch": 8,
 }  # fmt: skip

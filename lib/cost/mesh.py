@@ -75,21 +75,23 @@ def vector_bytes(operands, crossing, k, tile, out) -> None:
 
 
 @njit(cache=True, error_model="numpy", forceinline=True)
-def matrix_traffic(plan, dataflow, mapping, elements, array, element_bytes) -> Traffic:
+def matrix_traffic(plan, dataflow, mapping, elements, array, element_bytes, sums_cross) -> Traffic:
     """Traffic of a matrix op under plan 0 to PLANS - 1, results left out (they pass through the vector unit).
 
     `mapping`: :class:`lib.cost.matrix_unit.Mapping`; `elements`: :class:`TileElements`; `array`:
     :class:`lib.cost.pe_memory.UsableArray`; `element_bytes`: of the number format. Sums of PEs that split the
-    contraction are sent to the one that adds them.
+    contraction are sent to the one that adds them. `sums_cross`: partial sums take the mesh, too, else the vector
+    units' own ports to the buffer.
     """
     array = with_empty_cells(array, mapping.cells)
-    sent = 2.0 * ACCUMULATOR_BYTES * elements.sums * (mapping.split_contraction - 1)
+    exchanged = 2.0 * ACCUMULATOR_BYTES * elements.sums if sums_cross else 0.0
+    sent = exchanged * (mapping.split_contraction - 1)
     if dataflow == OUTPUT_STATIONARY:
         return Traffic(sent + _output_stationary(plan, mapping, elements, array, element_bytes), 0.0)
     operand_bytes, spills = _one_stationary(plan, dataflow, mapping, elements, array, element_bytes)
     if spills:
         folds = mapping.row_folds - 1
-        sent += 2.0 * ACCUMULATOR_BYTES * elements.sums * folds * mapping.split_contraction
+        sent += exchanged * folds * mapping.split_contraction
         return Traffic(sent + operand_bytes, float(mapping.groups * mapping.pixels * mapping.out_c * folds))
     return Traffic(sent + operand_bytes, 0.0)
 

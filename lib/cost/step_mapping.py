@@ -13,7 +13,7 @@ from lib.cost.mesh import PLANS, matrix_tile, matrix_traffic, vector_bytes
 from lib.cost.simulator_constants import ACCUMULATOR_BYTES
 from lib.cost.vector_plan import ARITHMETIC, BUFFERED, LOAD, STORE
 from lib.cost.vector_unit import vector_cycles, vector_pipes
-from lib.hardware.datapath import mesh_bytes_per_cycle, processing_elements, vector_lanes_of_core
+from lib.hardware.datapath import MESH, mesh_bytes_per_cycle, processing_elements, vector_lanes_of_core
 from lib.program.kernels import IN_C
 
 BUSY = 4
@@ -32,7 +32,9 @@ def busy_of_step(model, k, tile, dataflow, array, datapath, room, busy) -> None:
     """
     vector, pipes, crossing, trial = model.vector, room[:2], room[2, :2], room[3]
     vector_pipes(vector.offset, vector.dimensions, vector.weight, vector.dimension, k, tile, pipes)
-    vector_bytes(model.operands, vector.crossing, k, tile, crossing)
+    crossing[:] = 0.0
+    if datapath.vector_path == MESH:
+        vector_bytes(model.operands, vector.crossing, k, tile, crossing)
     rate = mesh_bytes_per_cycle(datapath) * model.constants.mesh_width
     if not model.matrix[k]:
         for complete in range(2):
@@ -54,7 +56,9 @@ def busy_of_step(model, k, tile, dataflow, array, datapath, room, busy) -> None:
         for plan in range(PLANS):
             if mapping.cycles >= best_partial and mapping.cycles >= best_complete:
                 break
-            traffic = matrix_traffic(plan, dataflow, mapping, elements, array, datapath.element_bytes)
+            traffic = matrix_traffic(
+                plan, dataflow, mapping, elements, array, datapath.element_bytes, datapath.vector_path == MESH
+            )  # fmt: skip
             if traffic.mesh_bytes == np.inf:
                 continue
             sums = float(mapping.pixels * mapping.out_c * mapping.groups)

@@ -71,6 +71,7 @@ HARDWARE_FEATURES = (
     "dram_bytes_per_s",
     "element_bytes",
     "depthwise_mapping",
+    "vector_path",
     "register_sublanes",
     "register_lanes",
     "native_batch",

@@ -151,6 +151,7 @@ def hardware_features(datapath: Datapath) -> np.ndarray:
         "dram_bytes_per_s": np.log2(datapath.dram_bytes_per_s),
         "element_bytes": np.log2(datapath.element_bytes),
         "depthwise_mapping": float(datapath.depthwise_mapping),
+        "vector_path": float(datapath.vector_path),
         "register_sublanes": np.log2(datapath.register_sublanes),
         "register_lanes": np.log2(datapath.register_lanes),
         "native_batch": np.log2(datapath.native_batch),

@@ -14,6 +14,11 @@ DEPTHWISE_MAPPINGS = ("diagonal", "taps")
 DIAGONAL, TAPS = range(2)
 """Depthwise convolutions on a systolic array: channels on its diagonal, a pass a filter tap; or filter taps on its rows
 and channels on its columns. A matter of the design family (what feeds the array), not of the array's size."""
+VECTOR_PATHS = ("direct", "mesh")
+DIRECT, MESH = range(2)
+"""How vector units reach the global buffer: by ports of their own, 4 bytes a lane and cycle either way, as a TPU's
+vector memory lies beside its lanes (Norrie et al., IEEE Micro 2021), whose power is part of the lanes'; or over the
+mesh like the arrays, as FAST's PEs hold theirs (figure 7)."""
 ELEMENT_BYTES = {"bfloat16": 2, "int8": 1, "float32": 4}
 
 
@@ -54,6 +59,8 @@ class Datapath(NamedTuple):
     """Of the number format: bfloat16 2, int8 1, float32 4."""
     depthwise_mapping: int
     """0 channels on the diagonal (TPU), 1 taps on rows (FAST)."""
+    vector_path: int
+    """0 ports of the vector units' own (TPU), 1 over the mesh (FAST)."""
     register_sublanes: int
     """Rows of the register tile at four bytes an element (TPU: 8)."""
     register_lanes: int
@@ -68,8 +75,15 @@ def datapath_from_spec(spec: Mapping[str, Any]) -> Datapath:
     DRAM bandwidth is the whole chip's in `spec` and one core's in the result. Raises ValueError that lists
     missing and unknown keys, or names a choice that does not exist.
     """
-    choices = {"l1_config", "l2_config", "dram_kind", "number_format", "depthwise_mapping"}
-    numbers = set(Datapath._fields) - {"l1_shared", "l2_kind", "dram_kind", "element_bytes", "depthwise_mapping"}
+    choices = {"l1_config", "l2_config", "dram_kind", "number_format", "depthwise_mapping", "vector_path"}
+    numbers = set(Datapath._fields) - {
+        "l1_shared",
+        "l2_kind",
+        "dram_kind",
+        "element_bytes",
+        "depthwise_mapping",
+        "vector_path",
+    }
     expected = choices | numbers
     if set(spec) != expected:
         missing, unknown = sorted(expected - set(spec)), sorted(set(spec) - expected)
@@ -81,6 +95,7 @@ def datapath_from_spec(spec: Mapping[str, Any]) -> Datapath:
     fields["l2_kind"] = _choice(spec, "l2_config", L2_CONFIGS)
     fields["dram_kind"] = _choice(spec, "dram_kind", DRAM_KINDS)
     fields["depthwise_mapping"] = _choice(spec, "depthwise_mapping", DEPTHWISE_MAPPINGS)
+    fields["vector_path"] = _choice(spec, "vector_path", VECTOR_PATHS)
     number_format = tuple(ELEMENT_BYTES)[_choice(spec, "number_format", tuple(ELEMENT_BYTES))]
     fields["element_bytes"] = ELEMENT_BYTES[number_format]
     return Datapath(**fields)

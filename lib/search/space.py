@@ -21,6 +21,8 @@ CHANNEL_BYTES_PER_S = 56.0e9
 NUMBER_FORMAT = "bfloat16"
 DEPTHWISE_MAPPING = "taps"
 """Designs of FAST's template put the window of a depthwise convolution on the array's rows (section 3.2)."""
+VECTOR_PATH = "mesh"
+"""Its vector units lie in the PEs (figure 7)."""
 REGISTER_SUBLANES = 8
 MOST_REGISTER_LANES = 128
 """The register tile is as wide as the vector unit, at most the TPU's 128."""
@@ -74,6 +76,7 @@ def datapath_of(point: Point) -> dict[str, Any]:
         "dram_bytes_per_s": channels * CHANNEL_BYTES_PER_S,
         "number_format": NUMBER_FORMAT,
         "depthwise_mapping": DEPTHWISE_MAPPING,
+        "vector_path": VECTOR_PATH,
         "register_sublanes": REGISTER_SUBLANES,
         "register_lanes": min(MOST_REGISTER_LANES, lanes),
     }

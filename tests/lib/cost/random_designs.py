@@ -42,6 +42,7 @@ def random_datapath(generator: np.random.Generator) -> Datapath:
         dram_bytes_per_s=pick(56e9, 112e9, 448e9, 900e9),
         element_bytes=pick(*ELEMENT_BYTES.values()),
         depthwise_mapping=pick(0, 1),
+        vector_path=pick(0, 1),
         register_sublanes=pick(4, 8),
         register_lanes=power(2, 7),
         native_batch=power(0, 8),

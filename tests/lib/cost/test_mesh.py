@@ -16,6 +16,7 @@ from tests.lib.cost.random_kernels import EDGE, TPU_V3, batched_dot
 from tests.lib.cost.test_simulator import CYCLE, price
 
 MIB = 1 << 20
+MESHED = TPU_V3._replace(vector_path=1)
 PIXELS, CHANNELS, GROUPS, CONTRACTION = range(4)
 
 
@@ -34,7 +35,8 @@ def plans(row, tile, datapath, *, split=(PIXELS, PIXELS), dataflow=WEIGHT_STATIO
     )  # fmt: skip
     elements = matrix_tile(operands, 0, tile, dilation)
     found = {
-        plan: matrix_traffic(plan, dataflow, mapping, elements, array, format_bytes).mesh_bytes for plan in range(PLANS)
+        plan: matrix_traffic(plan, dataflow, mapping, elements, array, format_bytes, True).mesh_bytes
+        for plan in range(PLANS)
     }
     return {plan: size for plan, size in found.items() if size < np.inf}
 
@@ -156,11 +158,11 @@ def test_the_mesh_is_as_wide_as_what_its_arrays_take():
 
 def test_a_step_waits_for_the_mesh():
     # [128, 64] x [64, 128] on 2 PEs of 128 x 128: one fold each, 128 vectors. Inputs 16 KiB, weights 16, results 32.
-    _, parts, _ = price(dot(128, 128, 64), (128, 1, 1, 128, 64, 1, 1, 1))
+    _, parts, _ = price(dot(128, 128, 64), (128, 1, 1, 128, 64, 1, 1, 1), datapath=MESHED)
     assert parts["mesh_s"] == pytest.approx(65536 / 1024 * CYCLE)
     assert parts["matrix_s"] == pytest.approx((128 + 253) * CYCLE)
     # A PE with narrow edges: 64 x 8 PEs of 8 x 8 take 2 (8 x 16 + 64 x 8) = 1,280 bytes a cycle.
-    many = TPU_V3._replace(pes_x=64, pes_y=8, systolic_rows=8, systolic_columns=8, vector_lanes=8)
+    many = MESHED._replace(pes_x=64, pes_y=8, systolic_rows=8, systolic_columns=8, vector_lanes=8)
     fast = many._replace(dram_bytes_per_s=1e15)
     seconds, parts, _ = price(dot(4096, 64, 64), (4096, 1, 1, 64, 64, 1, 1, 1), datapath=fast)
     compulsory = (4096 * 64 + 64 * 64 + 4096 * 64) * 2
@@ -170,13 +172,21 @@ def test_a_step_waits_for_the_mesh():
 
 def test_elementwise_operands_cross_as_they_are_and_shared_ones_once():
     row, tile = elementwise(4, 8, 8, 128), (4, 8, 8, 128, 1, 1, 1, 1)
-    _, parts, moved = price(row, tile)
+    _, parts, moved = price(row, tile, datapath=MESHED)
     assert parts["mesh_s"] == pytest.approx(moved.sum() / 1024 * CYCLE)
 
 
 def test_partial_sums_of_cut_contractions_go_to_the_buffer_and_back():
     # [64, 256] x [256, 128], the contraction halved: the first step sends 64 x 128 float32 sums, the second takes them.
-    one = TPU_V3._replace(pes_x=1)
+    one = MESHED._replace(pes_x=1)
     _, whole, _ = price(dot(64, 128, 256), (64, 1, 1, 128, 256, 1, 1, 1), datapath=one)
     _, halved, _ = price(dot(64, 128, 256), (64, 1, 1, 128, 128, 1, 1, 1), datapath=one)
     assert (halved["mesh_s"] - whole["mesh_s"]) / CYCLE * 768 == pytest.approx(2 * 4 * 64 * 128)
+
+
+def test_vector_units_with_ports_of_their_own_leave_the_mesh_to_the_matrix_operands():
+    # As above: inputs and weights of 16 KiB each are left of 64 KiB.
+    _, parts, _ = price(dot(128, 128, 64), (128, 1, 1, 128, 64, 1, 1, 1))
+    assert parts["mesh_s"] == pytest.approx(32768 / 1024 * CYCLE)
+    _, parts, _ = price(elementwise(4, 8, 8, 128), (4, 8, 8, 128, 1, 1, 1, 1))
+    assert parts["mesh_s"] == 0

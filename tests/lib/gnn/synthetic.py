@@ -13,7 +13,7 @@ TPU_V3_CORE = Datapath(
     clock_hz=0.94e9, cores=2, pes_x=2, pes_y=1, systolic_rows=128, systolic_columns=128, vector_lanes=512,
     l1_shared=True, l1_input_bytes=21_845, l1_weight_bytes=21_845, l1_output_bytes=21_846, l2_kind=0,
     l2_input_multiplier=1, l2_weight_multiplier=1, l2_output_multiplier=1, global_buffer_bytes=16 * 2**20,
-    dram_kind=1, dram_channels=8, dram_bytes_per_s=450e9, element_bytes=2, depthwise_mapping=0,
+    dram_kind=1, dram_channels=8, dram_bytes_per_s=450e9, element_bytes=2, depthwise_mapping=0, vector_path=0,
     register_sublanes=8, register_lanes=128, native_batch=64,
 )  # fmt: skip
 
