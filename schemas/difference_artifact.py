@@ -11,7 +11,18 @@ from schemas.dataset_artifact import TILE_COLUMNS
 EXTENT_COLUMNS = tuple(name.replace("tile_", "extent_") for name in TILE_COLUMNS)
 """Extents of the canonical loops."""
 MODELS = ("simulator", "analytical")
-PARTS = ("compute_s", "control_s", "exposed_s", "launch_s", "total_s", "matrix_s", "vector_s", "load_s", "store_s")
+PARTS = (
+    "compute_s",
+    "control_s",
+    "exposed_s",
+    "launch_s",
+    "total_s",
+    "matrix_s",
+    "vector_s",
+    "mesh_s",
+    "load_s",
+    "store_s",
+)
 """As in `lib.cost.time_parts.TimeParts`."""
 ADDING_UP = PARTS[:4]
 """Parts that add up to the total; those after the total overlap."""

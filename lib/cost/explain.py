@@ -141,9 +141,9 @@ def _ops(view: Priced, k: int) -> list[str]:
 
 
 ROWS = {
-    "compute_s": "compute: the longer unit in each step", "control_s": "control of the steps",
+    "compute_s": "compute: the longest unit in each step", "control_s": "control of the steps",
     "exposed_s": "exposed: transfers that no compute hides", "launch_s": "launch of the kernel", "total_s": "total",
-    "matrix_s": "matrix unit", "vector_s": "vector unit", "load_s": "load", "store_s": "store",
+    "matrix_s": "matrix unit", "vector_s": "vector unit", "mesh_s": "mesh", "load_s": "load", "store_s": "store",
 }  # fmt: skip
 """What the table calls the parts."""
 

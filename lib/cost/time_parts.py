@@ -11,10 +11,10 @@ from lib.hardware.datapath import Datapath
 
 
 class TimeParts(NamedTuple):
-    """Seconds, float64[r] each. The first four add up to the total; the last four overlap."""
+    """Seconds, float64[r] each. The first four add up to the total; the last five overlap."""
 
     compute_s: np.ndarray
-    """The longer of matrix and vector unit in each step."""
+    """The longest of matrix unit, vector unit and mesh in each step."""
     control_s: np.ndarray
     """Control of the steps."""
     exposed_s: np.ndarray
@@ -26,6 +26,8 @@ class TimeParts(NamedTuple):
     """Busy matrix unit."""
     vector_s: np.ndarray
     """Busy vector unit."""
+    mesh_s: np.ndarray
+    """Busy mesh between global buffer and PEs; the analytical model knows none."""
     load_s: np.ndarray
     """Transfers from DRAM."""
     store_s: np.ndarray
@@ -38,7 +40,7 @@ def simulator_parts(costs: Costs) -> TimeParts:
     control_s, exposed_s, launch_s = part["step_overhead_s"], part["exposed_s"], part["launch_s"]
     return TimeParts(
         costs.value - launch_s - exposed_s - control_s, control_s, exposed_s, launch_s, costs.value,
-        part["matrix_s"], part["vector_s"], part["load_s"], part["store_s"],
+        part["matrix_s"], part["vector_s"], part["mesh_s"], part["load_s"], part["store_s"],
     )  # fmt: skip
 
 
@@ -51,9 +53,10 @@ def analytical_parts(costs: Costs, datapath: Datapath) -> TimeParts:
     part = _by_name(costs, Analytical.part_names)
     control_s = part["steps"] * STEP_CYCLES / datapath.clock_hz
     load_s = (part["bytes_in"] + part["bytes_weight"]) / datapath.dram_bytes_per_s
+    nothing = np.zeros(len(costs.value))
     return TimeParts(
-        part["compute_s"], control_s, costs.value - part["compute_s"] - control_s, np.zeros(len(costs.value)),
-        costs.value, part["matrix_s"], part["vector_s"], load_s, part["bytes_out"] / datapath.dram_bytes_per_s,
+        part["compute_s"], control_s, costs.value - part["compute_s"] - control_s, nothing,
+        costs.value, part["matrix_s"], part["vector_s"], nothing, load_s, part["bytes_out"] / datapath.dram_bytes_per_s,
     )  # fmt: skip
 
 

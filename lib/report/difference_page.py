@@ -21,13 +21,13 @@ FLOOR_PCT = 0.1
 
 PARTS = {
     "total_s": "total", "compute_s": "compute", "control_s": "control", "exposed_s": "exposed", "launch_s": "launch",
-    "matrix_s": "matrix unit", "vector_s": "vector unit", "load_s": "load", "store_s": "store",
+    "matrix_s": "matrix unit", "vector_s": "vector unit", "mesh_s": "mesh", "load_s": "load", "store_s": "store",
 }  # fmt: skip
 """Headings of the parts."""
-WITHIN = {"compute_s": ("matrix_s", "vector_s"), "exposed_s": ("load_s", "store_s")}
+WITHIN = {"compute_s": ("matrix_s", "vector_s", "mesh_s"), "exposed_s": ("load_s", "store_s")}
 """What a part is made of."""
 PARTS_NOTE = (
-    "Microseconds. Compute (the longer of matrix and vector unit in each step), control of the steps, exposed "
+    "Microseconds. Compute (the longest of matrix unit, vector unit and mesh in each step), control of the steps, exposed "
     "transfers (hidden by no compute) and launch add up to the total; the rest says how long units and transfers were "
     "busy. "
 )
