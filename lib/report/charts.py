@@ -77,7 +77,8 @@ def ours_against_theirs(table: pd.DataFrame, title: str) -> go.Figure:
 
     `table`: source, subject, quantity, unit, role, ours, theirs; values that are not positive are left out.
     """
-    figure = _figure(title, "theirs, each in its unit", "ours, in the same unit", height=560)
+    figure = _figure(title, "theirs, each in its unit", "ours, in the same unit", height=700)
+    figure.update_layout(legend={"orientation": "v", "x": 1.01, "y": 1, "yanchor": "top"})
     drawn = table[(table["ours"] > 0) & (table["theirs"] > 0)]
     for position, (source, of_source) in enumerate(drawn.groupby("source", sort=False)):
         for role, rows in of_source.groupby("role", sort=False):
@@ -95,6 +96,29 @@ def ours_against_theirs(table: pd.DataFrame, title: str) -> go.Figure:
         figure.add_scatter(x=ends, y=ends, mode="lines", line=line, name="equal", hoverinfo="skip")
     figure.update_xaxes(type="log", exponentformat="power", dtick=1)
     figure.update_yaxes(type="log", exponentformat="power", dtick=1)
+    return figure
+
+
+def ours_over_theirs(table: pd.DataFrame, title: str) -> go.Figure:
+    """Ratio of every pair by source; validation figures filled, calibration figures hollow. `table`: as above."""
+    figure = _figure(title, "", "ours / theirs", height=460)
+    drawn = table[(table["ours"] > 0) & (table["theirs"] > 0)]
+    for position, (source, rows) in enumerate(drawn.groupby("source", sort=False)):
+        spread_out = np.linspace(-0.3, 0.3, len(rows)) if len(rows) > 1 else np.zeros(1)
+        hollow = rows["role"] == "calibration"
+        figure.add_scatter(
+            x=position + spread_out, y=rows["ours"] / rows["theirs"], mode="markers", showlegend=False,
+            marker={"size": 7, "color": PALETTE[position % len(PALETTE)],
+                    "symbol": np.where(hollow, "circle-open", "circle")},
+            text=rows["subject"] + " · " + rows["quantity"],
+            hovertemplate="%{text}<br>ours / theirs %{y:.3g}<extra>" + f"{source}</extra>",
+        )  # fmt: skip
+    sources = list(dict.fromkeys(drawn["source"]))
+    figure.add_hrect(y0=0.9, y1=1.1, fillcolor="#9ca3af", opacity=0.2, line_width=0)
+    figure.update_xaxes(tickvals=list(range(len(sources))), ticktext=sources, tickangle=-35)
+    figure.update_yaxes(
+        type="log", tickvals=[0.1, 0.2, 0.5, 1, 2, 5, 10], ticktext=["0.1", "0.2", "0.5", "1", "2", "5", "10"]
+    )
     return figure
 
 

@@ -5,8 +5,6 @@ from collections.abc import Iterator
 
 import pandas as pd
 
-from lib.report.fidelity_page import fidelity_figures
-from lib.report.report_data import ReportData
 from schemas.summary import HeadlineFigure
 
 FEW_SUBJECTS = 3
@@ -37,9 +35,9 @@ MEDIAN: dict[tuple[str, str], float] = {("fast-figure-13", "intensity"): 5.0}
 """(source, quantity) to the project's goal for the median error, in percent."""
 
 
-def fidelity_headlines(data: ReportData) -> list[HeadlineFigure]:
-    """For every quantity with a counterpart; errors are absolute."""
-    figures = fidelity_figures(data).dropna(subset=["error_pct"])
+def fidelity_headlines(figures: pd.DataFrame) -> list[HeadlineFigure]:
+    """For every quantity with a counterpart; errors are absolute. `figures`: `lib.report.fidelity_data`'s."""
+    figures = figures.dropna(subset=["error_pct"])
     found: list[HeadlineFigure] = []
     for (source, quantity), rows in figures.groupby(["source", "quantity"], sort=False):
         for role, of_role in rows.groupby("role", sort=False):

@@ -3,35 +3,22 @@
 import pandas as pd
 
 from lib.report import charts
+from lib.report.fidelity_data import SOURCES, fidelity_figures
+from lib.report.fidelity_headline import fidelity_headlines
 from lib.report.page import Page
 from lib.report.report_data import ReportData
 from lib.report.tables import Table, interval, number
 from schemas.reference import load_reference
+from schemas.summary import HeadlineFigure
 
 NEAR_PCT = 10.0
 """Errors up to this count as near in the summary."""
+SMALLEST_PCT = 0.05
+"""Smaller errors are shown as 0."""
 FOLDED_ROWS = 40
 """Longer tables are folded."""
 
 ERROR_COLUMNS = ("figures", "median error, %", f"within {NEAR_PCT:g} %", "largest error, %", "bounds that hold")
-
-SOURCES = {
-    "scalesim": "SCALE-Sim 3.0.0: compute cycles of its systolic arrays",
-    "zigzag": "ZigZag: cycles of its mappings",
-    "accelforge": "AccelForge: cycles of its mappings",
-    "tpu-tiles": "Real TPU tiles (TpuGraphs): order and choice of tiles",
-}
-"""Sources other than the papers' tables and figures, in words."""
-
-
-def fidelity_figures(data: ReportData) -> pd.DataFrame:
-    """The figures of all entries, each once."""
-    tables = [artifact["figures.parquet"] for artifact in data.fidelity.values()]
-    if not tables:
-        return pd.DataFrame(
-            columns=["source", "subject", "quantity", "role", "ours", "theirs", "error_pct", "relation"]
-        )
-    return pd.concat(tables, ignore_index=True).drop_duplicates(["source", "subject", "quantity"])
 
 
 def fidelity_page(data: ReportData) -> Page:
@@ -46,20 +33,52 @@ def fidelity_page(data: ReportData) -> Page:
         "nothing was ever fitted to it. Where constants are known only within a range, the range of our figure over it "
         "stands in brackets."
     )
+    page.table(goal_table(fidelity_headlines(figures)))
     page.table(summary_table(figures))
     comparable = figures[figures["relation"] == "equal"]
     page.chart(
         charts.ours_against_theirs(comparable, "Ours against theirs"), "Filled: validation. Hollow: calibration."
     )
+    page.chart(charts.ours_over_theirs(comparable, "Ours over theirs, by source"), "The band: within 10 %.")
     page.heading("Where the papers contradict themselves")
     page.text("No model can meet all of these figures. They are listed, not chased.")
     page.table(errata_table())
     for source, rows in figures.groupby("source", sort=False):
         page.heading(source_title(str(source)))
+        if about := _about(str(source)):
+            page.text(about)
         if rows["quantity"].nunique() > 1:
             page.table(quantity_table(rows))
         page.table(figure_table(rows))
     return page
+
+
+def _about(source: str) -> str:
+    """Title and note of a table or figure of the paper."""
+    place = source.removeprefix("fast-").replace("-", " ")
+    for table in load_reference().tables.values():
+        title, _, where = table.title.rpartition(" (")
+        if where.replace("figures 9 and 10)", "figure 9)") == f"{place})":
+            return f"{title}: {table.note}."
+    return ""
+
+
+def goal_table(headlines: list[HeadlineFigure]) -> Table:
+    """The figures that the project has set itself a goal for."""
+    with_goal = [figure for figure in headlines if figure.goal is not None]
+    return Table(
+        "Goals",
+        ["figure", "role", "unit", "value", "goal", "met?"],
+        [
+            [
+                _words(figure.name.removeprefix("fidelity.").replace("error_pct", "error").replace(".", ", ")),
+                figure.role, figure.unit, number(figure.value), figure.goal or "", "yes" if figure.met else "no",
+            ]
+            for figure in with_goal
+        ],
+        "Errors are absolute. Of quantities with several subjects: largest error, or the median where the name ends in "
+        "error alone.",
+    )  # fmt: skip
 
 
 def source_title(source: str) -> str:
@@ -102,7 +121,11 @@ def _error_cells(figures: pd.DataFrame) -> list[str]:
     if errors.empty:
         return ["0", "-", "-", "-", held]
     near = int((errors <= NEAR_PCT).sum())
-    return [str(len(errors)), number(errors.median()), str(near), number(errors.max()), held]
+    return [str(len(errors)), _percent(errors.median()), str(near), _percent(errors.max()), held]
+
+
+def _percent(error: float) -> str:
+    return "0" if error < SMALLEST_PCT else number(error)
 
 
 def figure_table(figures: pd.DataFrame) -> Table:
@@ -126,7 +149,7 @@ def _compared(error_pct: float, relation: str) -> str:
     if pd.isna(error_pct):
         return "-"
     if relation == "equal":
-        return f"{error_pct:+.1f}"
+        return "0" if abs(error_pct) < SMALLEST_PCT else f"{error_pct:+.1f}"
     return f"{relation}: holds" if error_pct == 0 else f"{relation}: broken by {abs(error_pct):.1f}"
 
 

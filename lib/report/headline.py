@@ -4,6 +4,7 @@ import math
 
 import pandas as pd
 
+from lib.report.fidelity_data import fidelity_figures
 from lib.report.fidelity_headline import fidelity_headlines
 from lib.report.report_data import ReportData
 from schemas.artifact import Origin
@@ -26,7 +27,7 @@ def summary(data: ReportData) -> Summary:
     figures = [
         *(figure for name in data.evaluations for figure in _evaluation_figures(data, name)),
         *(figure for name in data.searches for figure in _search_figures(data, name)),
-        *fidelity_headlines(data),
+        *fidelity_headlines(fidelity_figures(data)),
         *_run_figures(data.wall_times),
     ]
     return Summary(figures=sorted(figures, key=lambda figure: figure.name))

@@ -59,6 +59,8 @@ def fast_chain(program: Program, found: ProgramKernels, leaves: np.ndarray, matr
         occurrence_kernel=found.occurrence_kernel[order],
         occurrence_root=found.occurrence_root[order],
         occurrence_edge=moved.astype(np.int32),
+        occurrence_executions=found.occurrence_executions[order],
+        occurrence_leaves=leaves[order],
     )
     return Chain(in_order, order, leaves[order], numbers[reductions])
 

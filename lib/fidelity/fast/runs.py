@@ -31,6 +31,8 @@ Scheduling = Literal["default", "best"]
 
 BUFFER_SHARES = (1.0, 0.5, 0.25, 0.125, 0.0625)
 """Of the global buffer, what tiles may take where the rest is for tensors that stay; the fastest is taken."""
+BATCHES = (1, 2, 4, 8, 16, 32, 64)
+"""Samples that a core works on at once: powers of two, as in the paper's table 3."""
 ACCEPTED_GAP = 0.01
 """A placement is taken where it is proven to lie within this share of the best."""
 
@@ -46,7 +48,7 @@ class Occurrences(NamedTuple):
     blocks: list[str]
     """m labels as in the paper's figures 4 and 14: `stem`, `2a`, `top`; kernels without one go with those before."""
     flops: np.ndarray
-    """float64[m]"""
+    """float64[m] of all runs of the occurrence."""
     classes: list[str]
     """m entries of KERNEL_CLASSES."""
 
@@ -124,7 +126,7 @@ def occurrences(program: Program) -> Occurrences:
         if groups[index] >= 0 and op_classes_by_opcode()[instruction.opcode] == MATRIX
     }
     names = [matrix_op.get(root, program.instructions[root].name) for root in found.occurrence_root.tolist()]
-    flops = kernel_work(found.kernels).flops[found.occurrence_kernel]
+    flops = kernel_work(found.kernels).flops[found.occurrence_kernel] * found.occurrence_executions
     classes = [KERNEL_CLASSES[number] for number in found.kernels.kernel_class[found.occurrence_kernel]]
     return Occurrences(found, leaving(found, program), names, block_labels(names), flops, classes)
 
@@ -148,6 +150,7 @@ class Runs:
     def __init__(self, programs: Mapping[str, Program]):
         self.programs = programs
         self._kernels: dict[tuple[str, int], tuple[Occurrences, Chain]] = {}
+        self._batches: dict[tuple[str, Datapath], int] = {}
         self._schedules: dict[tuple[str, int, Datapath, Scheduling, float], Schedules] = {}
 
     def run(
@@ -165,6 +168,17 @@ class Runs:
         candidates = [self._run(workload, batch, datapath, scheduling, share, resident, model) for share in shares]
         return min(candidates, key=lambda run: run.latency_s)
 
+    def best_batch(self, workload: str, spec: dict[str, Any]) -> int:
+        """Of `BATCHES` the one with the most queries a second, with the best schedules and residency.
+
+        In the paper the batch is a parameter of the search, so each workload may have its own.
+        """
+        key = workload, datapath_from_spec(spec)
+        if key not in self._batches:
+            speed = {batch: self.run(workload, batch, spec, "best", resident=True).queries_per_s for batch in BATCHES}
+            self._batches[key] = max(BATCHES, key=speed.__getitem__)
+        return self._batches[key]
+
     def _run(
         self, workload: str, batch: int, datapath: Datapath, scheduling: Scheduling, buffer_share: float,
         resident: bool, model: Simulator,
@@ -174,7 +188,7 @@ class Runs:
         kernels, place = kernels_of.found.kernels, kernels_of.found.occurrence_kernel
         costs = model.cost(kernels, rows, datapath, parts=True)
         assert costs.parts is not None
-        busy_s = (costs.value - costs.parts[:, EXPOSED_S])[place]
+        busy_s = (costs.value - costs.parts[:, EXPOSED_S])[place] * kernels_of.found.occurrence_executions
         problem = residency_problem(chain.found, chain.leaves, rows, datapath, model, "paper-printed")
         if resident:
             solved = solve_residency(problem, accepted_gap=ACCEPTED_GAP)

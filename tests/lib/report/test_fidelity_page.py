@@ -5,8 +5,9 @@ import pytest
 
 from lib.fidelity.figure import Figure
 from lib.fidelity.sources import figure_table
+from lib.report.fidelity_data import fidelity_figures
 from lib.report.fidelity_headline import fidelity_headlines
-from lib.report.fidelity_page import fidelity_page, summary_table
+from lib.report.fidelity_page import fidelity_page, goal_table, summary_table
 from lib.report.pages import build_report
 from tests.lib.report.report_examples import Stub, report_data
 
@@ -40,7 +41,7 @@ def test_summary_counts_by_source_and_role():
 
 
 def test_headlines_have_role_and_goal():
-    found = {figure.name: figure for figure in fidelity_headlines(data())}
+    found = {figure.name: figure for figure in fidelity_headlines(fidelity_figures(data()))}
     error = found["fidelity.fast-table-5.fast-large.queries.error_pct"]
     assert (error.role, error.goal, error.met) == ("calibration", "<= 5", False)
     assert found["fidelity.fast-table-5.fast-large.queries.theirs"].value == 733.0
@@ -74,7 +75,7 @@ def test_the_simulator_should_order_measured_tiles_better_than_the_analytical_mo
         for model, both in taus.items()
         for place, tau in enumerate(both)
     ]
-    found = {figure.name: figure for figure in fidelity_headlines(data(figures))}
+    found = {figure.name: figure for figure in fidelity_headlines(fidelity_figures(data(figures)))}
     mean = found["fidelity.tpu-tiles.validation.mean_kendall_tau_simulator.ours"]
     assert mean.value == pytest.approx(0.7)
     assert mean.met is False
@@ -86,11 +87,25 @@ def test_long_tables_are_folded():
     assert "<details>" not in build_report(data(rows[:40]))[0]
 
 
+def test_sources_are_in_the_order_of_the_paper():
+    figures = [
+        Figure(source, "a", "q", "", "validation", 1.0, 1.0)
+        for source in ("fast-figure-13", "fast-section-4.3", "fast-figure-2", "fast-table-5", "tpu-tiles", "scalesim")
+    ]
+    order = ["scalesim", "tpu-tiles", "fast-table-5", "fast-figure-2", "fast-figure-13", "fast-section-4.3"]
+    assert fidelity_figures(data(figures))["source"].tolist() == order
+
+
+def test_goals_are_listed_with_whether_they_are_met():
+    rows = {row[0]: row[2:] for row in goal_table(fidelity_headlines(fidelity_figures(data()))).rows}
+    assert rows["fast-table-5, fast-large, queries, error"] == ["%", "5.05", "<= 5", "no"]
+
+
 def test_a_figure_of_two_entries_is_shown_once():
     twice = report_data(
         fidelity={name: Stub({}, {"figures.parquet": figure_table(FIGURES)}) for name in ("one", "two")}
     )
-    assert len(fidelity_headlines(twice)) == len(fidelity_headlines(data()))
+    assert len(fidelity_headlines(fidelity_figures(twice))) == len(fidelity_headlines(fidelity_figures(data())))
 
 
 def test_no_page_without_figures():
