@@ -44,7 +44,7 @@ class Dataflow:
     `free[i]`: bool, a parameter, constant, iota, broadcast, reshape or bitcast. `live[i]`: bool, an output depends on
     it. `operands[i]`: tuple of Operand of a live non-free instruction (small constants and iotas are no operands).
     `uses[i]`: list of Use by non-free instructions. `output[i]`: bool, its result leaves the program, perhaps through
-    free instructions, or a loop reads or leaves it. `runs[i]`: how often it runs.
+    free instructions, or must be in memory for a loop or an update in place. `runs[i]`: how often it runs.
 
     Raises UnsupportedInstruction for an opcode that is not in the table of op kinds.
     """
@@ -67,8 +67,9 @@ class Dataflow:
         self.operands: list[tuple[Operand, ...]] = [()] * count
         self.uses: list[list[Use]] = [[] for _ in range(count)]
         self.output = [False] * count
-        loops = [i for i in range(count) if self.live[i] and self.instructions[i].opcode in IN_MEMORY]
-        starts = [self.instructions[i].operands[0] for i in loops]
+        kinds = (*IN_MEMORY, *IN_PLACE)
+        in_memory = [i for i in range(count) if self.live[i] and self.instructions[i].opcode in kinds]
+        starts = [self.instructions[i].operands[0] for i in in_memory]
         for output in (*program.outputs, *program.carried, *starts):
             self.output[self._walk(0, output).source] = True
         for index in range(count):

@@ -13,8 +13,10 @@ import numpy as np
 
 from lib.program.program import (
     CONVOLUTION_SIZE_FIELDS,
+    LARGEST_INTEGER,
     SIZE_FIELDS,
     WINDOW_SIZE_FIELDS,
+    BatchError,
     ConvolutionDimensions,
     DotDimensions,
     Indexing,
@@ -55,8 +57,17 @@ def integer_columns() -> dict[str, bool]:
 
 
 def program_to_arrays(program: Program) -> dict[str, np.ndarray]:
-    """The columns, and `workload` (its name), `batch`, `outputs`, `carried`, `has_slopes`."""
+    """The columns, and `workload` (its name), `batch`, `outputs`, `carried`, `has_slopes`.
+
+    Raises BatchError for an array of more bytes than a 64-bit integer counts.
+    """
     instructions, slopes = program.instructions, program.slopes
+    for one in instructions:
+        if one.bytes > LARGEST_INTEGER:
+            raise BatchError(
+                f"program '{program.name}', instruction '{one.name}': its {one.bytes} bytes at batch {program.batch}"
+                " are more than a 64-bit integer counts; give the workload a smaller batch"
+            )
     arrays = {
         "workload": _characters(program.name),
         "batch": np.array([program.batch], dtype=np.int64),
