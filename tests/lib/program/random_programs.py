@@ -5,7 +5,7 @@ from math import prod
 import numpy as np
 from hypothesis import strategies as st
 
-from lib.program.program import DotDimensions, Instruction, Program, Window
+from lib.program.program import DotDimensions, Indexing, Instruction, Program, Window
 from tests.program_examples import NHWC, Sketch
 
 SMALL = st.integers(1, 3)
@@ -20,6 +20,7 @@ def programs(draw, heroes: bool = True) -> Program:
     s = Sketch()
     pool = [s.input(*draw(st.lists(SMALL, max_size=4))) for _ in range(2)]
     steps = [_elementwise, _broadcast, _reshape, _transpose, _reduce, _slice, _pad, _concatenate, _reverse, _pool]
+    steps += [_dynamic_slice, _dynamic_update_slice, _gather, _sort]
     steps += [_dot, _convolution] if heroes else []
     for _ in range(draw(st.integers(1, 12))):
         pool.append(draw(st.sampled_from(steps))(draw, s, draw(st.sampled_from(pool)), pool))
@@ -119,6 +120,44 @@ def _pool(draw, s: Sketch, x: int, pool: list[int]) -> int:
     return s.put("reduce-window", shape, (x, start), window=window, reducer=draw(st.sampled_from(["add", "maximum"])))
 
 
+def _dynamic_slice(draw, s: Sketch, x: int, pool: list[int]) -> int:
+    shape = [draw(st.integers(1, n)) for n in s.shape(x)]
+    return s.put("dynamic-slice", shape, (x, *_offsets(draw, s, x)))
+
+
+def _dynamic_update_slice(draw, s: Sketch, x: int, pool: list[int]) -> int:
+    update = s.input(*(draw(st.integers(1, n)) for n in s.shape(x)))
+    array = s.put("inserted-copy", s.shape(x), (x,))
+    return s.put("dynamic-update-slice", s.shape(x), (array, update, *_offsets(draw, s, x)))
+
+
+def _offsets(draw, s: Sketch, x: int) -> list[int]:
+    """Known ones and others."""
+    known = [draw(st.booleans()) for _ in s.shape(x)]
+    return [
+        s.put("constant", (), dtype="s32", value=(1.0,)) if k else s.put("parameter", (), dtype="s32", role="input")
+        for k in known
+    ]
+
+
+def _gather(draw, s: Sketch, x: int, pool: list[int]) -> int:
+    """Rows along the first dimension, by a vector or a matrix of one column."""
+    if not s.shape(x):
+        return x
+    count, column = draw(SMALL), draw(st.booleans())
+    indices = s.put("parameter", (count, 1) if column else (count,), dtype="s32", role="input")
+    rest = s.shape(x)[1:]
+    numbers = Indexing(tuple(range(1, len(rest) + 1)), (0,), (0,), vector=(1,) if column else ())
+    return s.put("gather", (count, *rest), (x, indices), indexing=numbers)
+
+
+def _sort(draw, s: Sketch, x: int, pool: list[int]) -> int:
+    if not s.shape(x):
+        return x
+    axis = draw(st.integers(0, len(s.shape(x)) - 1))
+    return s.put("sort", s.shape(x), (x,), axes=(axis,), body_ops=3)
+
+
 def _dot(draw, s: Sketch, x: int, pool: list[int]) -> int:
     """By a weight that shares any of the left operand's dimensions as batch or contracted ones."""
     shape = s.shape(x)
@@ -179,9 +218,27 @@ def _value(one: Instruction, operands: list[np.ndarray], seed: int) -> np.ndarra
             return _REDUCERS[one.reducer].reduce(operands[0], axis=one.axes, initial=operands[1])
         case "reduce-window":
             return _pooled(one, *operands)
+        case "inserted-copy":
+            return operands[0]
+        case "dynamic-slice":
+            return operands[0][_window_at(operands[1:], operands[0].shape, one.dimensions)]
+        case "dynamic-update-slice":
+            updated = np.array(operands[0])
+            updated[_window_at(operands[2:], one.dimensions, operands[1].shape)] = operands[1]
+            return updated
+        case "gather":
+            return operands[0][np.clip(operands[1].reshape(-1), 0, len(operands[0]) - 1).astype(int)]
+        case "sort":
+            return np.sort(operands[0], one.axes[0])
     return {**_REDUCERS, "negate": np.negative, "abs": np.abs, "subtract": np.subtract, "multiply": np.multiply}[
         one.opcode
     ](*operands)
+
+
+def _window_at(offsets: list[np.ndarray], whole: tuple[int, ...], part: tuple[int, ...]) -> tuple[slice, ...]:
+    """Where a slice lies: moved inside where it would reach out."""
+    starts = [int(np.clip(o, 0, n - size)) for o, n, size in zip(offsets, whole, part, strict=True)]
+    return tuple(slice(start, start + size) for start, size in zip(starts, part, strict=True))
 
 
 _REDUCERS = {"add": np.add, "maximum": np.maximum}

@@ -6,9 +6,10 @@ from hypothesis import strategies as st
 
 from lib.fusion import FusionSpace
 from lib.program.extraction import KernelExtractor, kernel_work
+from lib.program.op_kinds import op_classes_by_opcode
 from lib.program.order import depth_first
 from lib.program.simplify import simplify
-from lib.program.work import program_work
+from lib.program.work import program_work, written_elements
 from tests.lib.program.random_programs import programs, results
 
 
@@ -53,6 +54,8 @@ def test_every_configuration_gives_legal_kernels_that_do_the_program_s_work(prog
 
 
 def _moved(program, working) -> int:
-    """Elements of the results of ops that only move data."""
-    movement = ("transpose", "slice", "pad", "concatenate", "reverse")
-    return sum(program.instructions[i].elements for i in working if program.instructions[i].opcode in movement)
+    """Elements that ops write which only move data."""
+    moving = [
+        program.instructions[i] for i in working if op_classes_by_opcode()[program.instructions[i].opcode] == "movement"
+    ]
+    return sum(written_elements(one, [program.instructions[o] for o in one.operands]) for one in moving)
