@@ -21,6 +21,7 @@ from tests.lib.cost.random_designs import random_datapath, random_kernels_of_all
 
 SEEDS = st.integers(0, 2**32 - 1)
 SOME = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+FEW = settings(SOME, max_examples=20)
 TILES = 12
 ROUNDING = 1e-9
 
@@ -31,14 +32,19 @@ DOUBLED = {
     "DRAM channels with their bandwidth": ("dram_channels", "dram_bytes_per_s"),
     "clock": ("clock_hz",),
     "vector lanes": ("vector_lanes",),
+    "L1 for inputs": L1[:1],
+    "L1 for weights": L1[1:2],
+    "L1 for outputs": L1[2:],
+    "L1": L1,
     "L2 for inputs": L2[:1],
     "L2 for weights": L2[1:2],
     "L2 for outputs": L2[2:],
     "L2": L2,
     "global buffer": ("global_buffer_bytes",),
 }
-"""Not here: rows and columns of the arrays. A larger array latches, fills and drains longer, so that a small op may be
-slower on it. The register tile stays as it is where lanes are doubled."""
+"""Not here: rows and columns of the arrays, as a larger array latches, fills and drains longer; and the mesh of PEs, as
+all of them take part in an op and may ask more of the mesh (rarely, by a few percent). The register tile stays as it is
+where lanes are doubled."""
 
 
 def drawn(seed: int) -> tuple[Kernels, Datapath, Schedules]:
@@ -49,7 +55,7 @@ def drawn(seed: int) -> tuple[Kernels, Datapath, Schedules]:
 
 
 @pytest.mark.parametrize("resource", DOUBLED)
-@SOME
+@FEW
 @given(seed=SEEDS)
 def test_twice_as_much_never_makes_the_best_schedule_slower(resource, seed):
     kernels, datapath, tiles = drawn(seed)
