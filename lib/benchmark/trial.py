@@ -58,7 +58,7 @@ def _evaluator(setting: Setting) -> Evaluator:
     """With the baseline evaluated, which compiles everything."""
     workloads = {"efficientnet-b7": kernels_by_batch(read_program(setting.program_folder))}
     baseline = merged_datapath([HARDWARE_PRESETS["tpu-v3"]])
-    return Evaluator(workloads, Simulator(), baseline, Limits().model_dump(), SEED)
+    return Evaluator(workloads, Simulator(), baseline, Limits().model_dump())
 
 
 def _random_point(space: Space, rng: np.random.Generator) -> Point:

@@ -1,4 +1,4 @@
-"""One trial: limits on area and power first, then every workload with the best tile of each kernel.
+"""One trial: limits on area and power first, then every workload with a good tile of each kernel.
 
 The objective is FAST's Perf/TDP (section 5.2): queries per second over power-virus watts, relative to the same
 figure of the baseline, which is priced by the same cost model with the same choice of tiles; several workloads
@@ -15,15 +15,12 @@ from lib.cost.cost_model import CostModel
 from lib.hardware.area import Area, chip_area
 from lib.hardware.datapath import Datapath, datapath_from_spec, peak_flops_per_s
 from lib.hardware.power import Power, chip_power
-from lib.schedule.tiles import tile_space
+from lib.schedule.descent import found_tiles
 from lib.search.optimise import Outcome
 from lib.search.space import Point, datapath_of, datapath_problem
 from lib.search.workload import KernelsByBatch, WorkloadKernels
 from schemas.power_area import PowerAreaModel
 
-TILES_PER_KERNEL = 32
-"""Tiles tried of each kernel: the whole tile space if it is no larger, else the compiler's default tile and a
-seeded sample. Every design and the baseline get the same number."""
 LIMIT_MODEL: PowerAreaModel = "fast-fitted"
 """Power and area model of the limits and the objective; figures under `public` are reported beside it."""
 POWER_AREA_MODELS: tuple[PowerAreaModel, ...] = ("fast-fitted", "public")
@@ -37,7 +34,7 @@ class Run(NamedTuple):
     """A workload on a design; whole chip unless it says otherwise."""
 
     kernel_s: np.ndarray
-    """float64[k] seconds of one execution of each kernel with its best tile; NaN where none fits."""
+    """float64[k] seconds of one execution of each kernel with the tile found for it; NaN where none fits."""
     queries_per_s: float
     utilisation: float
     """FLOPs over what the peak rate would do in the same time."""
@@ -76,15 +73,13 @@ def design_of(datapath: dict[str, Any]) -> Design:
     )
 
 
-def run_workload(work: WorkloadKernels, datapath: Datapath, model: CostModel, seed: int) -> Run:
-    """Best tile of every kernel; queries per second of the chip at its native batch.
+def run_workload(work: WorkloadKernels, datapath: Datapath, model: CostModel) -> Run:
+    """A good tile of every kernel (:mod:`lib.schedule.descent`), the same effort for every design and the baseline;
+    queries per second of the chip at its native batch.
 
     If a kernel has no tile that fits, queries and utilisation are NaN.
     """
-    schedules = tile_space(work.kernels, datapath, TILES_PER_KERNEL, seed)
-    costs = model.cost(work.kernels, schedules, datapath)
-    kernel_s = np.full(work.kernels.number, np.nan)
-    np.fmin.at(kernel_s, schedules.kernel, costs.value)
+    kernel_s = found_tiles(work.kernels, datapath, model).seconds
     seconds = float(kernel_s @ work.executions)
     flops = float(work.flops @ work.executions)
     return Run(
@@ -113,9 +108,8 @@ class Evaluator:
         model: CostModel,
         baseline: dict[str, Any],
         limits: Mapping[str, float],
-        seed: int,
     ):
-        self.workloads, self.model, self.limits, self.seed = workloads, model, limits, seed
+        self.workloads, self.model, self.limits = workloads, model, limits
         self._evaluated: dict[tuple, Evaluation] = {}
         self.baseline = self._run_all(design_of(baseline))
         if self.baseline.state != "ok":
@@ -169,7 +163,7 @@ class Evaluator:
         runs = {}
         for id, kernels_of in self.workloads.items():
             work = kernels_of(datapath.native_batch)
-            runs[id] = run_workload(work, datapath, self.model, self.seed)
+            runs[id] = run_workload(work, datapath, self.model)
             failing = np.isnan(runs[id].kernel_s)
             if failing.any():
                 reason = (

@@ -21,7 +21,7 @@ def run_search(spec: dict[str, Any], workloads: Mapping[str, KernelsByBatch], mo
     """
     space = space_from_spec(spec["space"])
     baseline = spec["baseline"]
-    evaluator = Evaluator(workloads, model, baseline["datapath"], spec["limits"], spec["seed"])
+    evaluator = Evaluator(workloads, model, baseline["datapath"], spec["limits"])
     LOG.info("search %s: %d trials in a space of %.3g points", spec["id"], spec["trials"], space.size)
     trials = optimise(
         space,

@@ -22,7 +22,7 @@ LIMITS = {"area_ratio": 1.67, "tdp_ratio": 2.0}
 
 @pytest.fixture(scope="module")
 def evaluator():
-    return Evaluator({"toy": toy_kernels}, PeakRate(), TPU_V3, LIMITS, seed=1)
+    return Evaluator({"toy": toy_kernels}, PeakRate(), TPU_V3, LIMITS)
 
 
 def test_the_baseline_is_one(evaluator):
@@ -46,7 +46,7 @@ def test_limits_cost_no_simulation(evaluator):
     def forbidden(batch):
         raise AssertionError("simulated")
 
-    evaluator = Evaluator({"toy": toy_kernels}, PeakRate(), TPU_V3, LIMITS, seed=1)
+    evaluator = Evaluator({"toy": toy_kernels}, PeakRate(), TPU_V3, LIMITS)
     evaluator.workloads = {"toy": forbidden}
     large = evaluator.evaluate(FAST_LARGE | {"global_buffer_bytes": 512 * MIB})
     assert large.state == "area"
@@ -59,7 +59,7 @@ def test_limits_cost_no_simulation(evaluator):
 
 
 def test_a_design_is_run_once():
-    evaluator = Evaluator({"toy": toy_kernels}, PeakRate(), TPU_V3, LIMITS, seed=1)
+    evaluator = Evaluator({"toy": toy_kernels}, PeakRate(), TPU_V3, LIMITS)
     first = evaluator.outcome(LARGE_POINT)
     evaluator.workloads = {}
     assert evaluator.outcome(LARGE_POINT | {"l2_weight_multiplier": 64}).detail is first.detail
