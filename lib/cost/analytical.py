@@ -83,34 +83,33 @@ def matrix_cycles(tile, kernel_class, in_c_whole, dilation_h, dilation_w, mappin
     """Cycles of one systolic array for the matrix op of a tile (int[8] or more).
 
     One pixel (a vector of `rows` contracted elements) enters a cycle, and a pass takes at least the `rows` cycles in
-    which the weights of the next one come in. Input and output channels are rounded up to
-    the array. Each filter tap is a pass of its own; where the kernel's whole `in_c_whole` is small, taps share the
-    rows. Taps that only meet the zeros of a base dilation are skipped. Groups of a convolution lie block-diagonally
-    on the array, as many as fit, several pixels at once where there are fewer; a depthwise one takes at most
-    DEPTHWISE_PASSES for each TAPS_OF_5X5, or, by the datapath's depthwise `mapping`, has taps on rows and channels on
-    columns.
+    which the weights of the next one come in. Input and output channels are rounded up to the array. Each filter tap
+    is a pass of its own; where the kernel's whole `in_c_whole` is small, taps share the rows. Taps that only meet the
+    zeros of a base dilation are skipped. Groups of a convolution lie block-diagonally on the array, as many as fit,
+    those left over several times for as many pixels at once; a depthwise one takes at most DEPTHWISE_PASSES for each
+    TAPS_OF_5X5, or, by the datapath's depthwise `mapping`, has taps on rows and channels on columns.
     """
     if kernel_class > _DOT:
         return 0.0
     taps = np.ceil(tile[KERNEL_H] / dilation_h) * np.ceil(tile[KERNEL_W] / dilation_w)
     pixels = float(tile[BATCH] * tile[OUT_H] * tile[OUT_W])
-    diagonals = float(tile[GROUP])
-    packed = 1.0
-    if kernel_class != _DOT and tile[GROUP] > 1:
+    groups, packed = float(tile[GROUP]), 1.0
+    if kernel_class != _DOT and groups > 1.0:
         if tile[IN_C] == 1 and mapping == TAPS:
-            return np.ceil(taps / rows) * np.ceil(diagonals * tile[OUT_C] / columns) * max(pixels, float(rows))
+            return np.ceil(taps / rows) * np.ceil(groups * tile[OUT_C] / columns) * max(pixels, float(rows))
         packed = max(1.0, min(np.floor(rows / tile[IN_C]), np.floor(columns / tile[OUT_C])))
-        if tile[GROUP] < packed:
-            pixels = np.ceil(pixels / np.floor(packed / diagonals))
-        diagonals = np.ceil(diagonals / packed)
         if tile[IN_C] == 1:
             taps = min(taps, DEPTHWISE_PASSES * np.ceil(taps / TAPS_OF_5X5))
+    diagonals = np.floor(groups / packed)
+    stream = diagonals * max(pixels, float(rows))
+    left = groups - diagonals * packed
+    if left > 0.0:
+        stream += max(np.ceil(pixels / np.floor(packed / left)), float(rows))
     if packed == 1.0 and kernel_class != _DOT and in_c_whole < FEW_CHANNELS:
         row_passes = np.ceil(taps * tile[IN_C] / rows)
     else:
         row_passes = taps * np.ceil(tile[IN_C] / rows)
-    passes = diagonals * row_passes * np.ceil(tile[OUT_C] / columns)
-    return passes * max(pixels, float(rows))
+    return stream * row_passes * np.ceil(tile[OUT_C] / columns)
 
 
 class Problem(NamedTuple):

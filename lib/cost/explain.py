@@ -84,17 +84,21 @@ def kernel_number(view: Priced, wanted: str) -> int:
 def longest_text(view: Priced, most: int = MOST_KERNELS) -> str:
     """The `most` kernels that take the most time over all their executions, as a table; share is of the program."""
     found = view.found
-    seconds = view.simulated.value * found.executions
-    total = float(seconds.sum())
+    simulated_us = MICROSECONDS * view.simulated.value * found.executions
+    analytical_us = MICROSECONDS * view.analytical.value * found.executions
+    total = float(simulated_us.sum())
     width = max(len(name) for name in ["kernel", *found.roots])
     lines = [
-        f"{found.kernels.number} kernels run {int(found.executions.sum())} times and take {total:.4g} s",
-        f"{'number':>6}  {'kernel':{width}}  {'class':21}  {'executions':>10}  {'seconds':>10}  {'share':>6}",
+        f"{found.kernels.number} kernels run {int(found.executions.sum())} times and take {total:.4g} us by the "
+        f"simulator, {float(analytical_us.sum()):.4g} us by the analytical model",
+        f"{'number':>6}  {'kernel':{width}}  {'class':21}  {'executions':>10}  {'us, all':>10}  {'share':>6}  "
+        f"{'analytical':>10}",
     ]
-    for k in np.argsort(-seconds, kind="stable")[:most].tolist():
+    for k in np.argsort(-simulated_us, kind="stable")[:most].tolist():
         lines.append(
             f"{k:6}  {found.roots[k]:{width}}  {KERNEL_CLASSES[found.kernels.kernel_class[k]]:21}  "
-            f"{found.executions[k]:10}  {seconds[k]:10.3e}  {100 * seconds[k] / total:5.1f}%"
+            f"{found.executions[k]:10}  {simulated_us[k]:10.1f}  {100 * simulated_us[k] / total:5.1f}%  "
+            f"{analytical_us[k]:10.1f}"
         )
     return "\n".join(lines)
 

@@ -134,11 +134,14 @@ def test_taps_of_a_first_layer_share_rows():
 
 
 def test_depthwise_lies_block_diagonally():
-    assert cycles(depthwise(), (1, 14, 28, 1, 1, 3, 3, 192)) == 2 * 9 * 14 * 28
+    assert cycles(depthwise(), (1, 14, 28, 1, 1, 3, 3, 192)) == 9 * (14 * 28 + 14 * 14)  # 64 left over, twice
+    assert cycles(depthwise(), (1, 14, 28, 1, 1, 3, 3, 128)) == 9 * 14 * 28
     assert cycles(depthwise(), (1, 14, 28, 1, 1, 3, 3, 192), rows=32) == 6 * 9 * 14 * 28
 
 
-def test_few_depthwise_channels_lie_on_the_diagonal_several_times():
+def test_depthwise_channels_left_over_lie_on_the_diagonal_several_times():
+    assert cycles(depthwise(channels=144), (1, 28, 28, 1, 1, 3, 3, 144)) == 9 * (784 + 128)  # 16 of them eight times
+    assert cycles(depthwise(channels=160), (1, 28, 28, 1, 1, 3, 3, 160)) == 9 * (784 + 196)  # 32 of them four times
     assert cycles(depthwise(), (1, 28, 28, 1, 1, 3, 3, 32)) == 9 * 196  # four pixels at once
     assert cycles(depthwise(), (1, 7, 7, 1, 1, 3, 3, 32)) == 9 * 128  # a pass lasts 128 cycles all the same
 
@@ -149,8 +152,8 @@ def test_depthwise_taps_on_rows_where_the_datapath_maps_them_so():
 
 
 def test_a_depthwise_window_of_25_taps_takes_ten_passes():
-    assert cycles(depthwise(kernel=5), (1, 14, 28, 1, 1, 5, 5, 192)) == 2 * 10 * 14 * 28
-    assert cycles(depthwise(kernel=7), (1, 14, 28, 1, 1, 7, 7, 192)) == 2 * 20 * 14 * 28
+    assert cycles(depthwise(kernel=5), (1, 14, 28, 1, 1, 5, 5, 128)) == 10 * 14 * 28
+    assert cycles(depthwise(kernel=7), (1, 14, 28, 1, 1, 7, 7, 256)) == 2 * 20 * 14 * 28
 
 
 def test_a_pass_lasts_as_long_as_the_next_weights_take():
