@@ -6,6 +6,7 @@ LEFT_OUT = {
     "latency and efficiency of transfers": "peak bandwidth from the first byte on",
     "how arrays lie in DRAM": "many short runs, or parts of register tiles, cost what their bytes cost",
     "fill and drain of the array": "one long pass equals several short ones",
+    "mesh between global buffer and PEs": "operands are at the PEs as fast as the array takes them",
     "PEs that cannot be fed evenly": "work divides without remainder",
     "L1 too small for the array's weights": "full array",
     "partial sums and inputs that do not fit beside the array": "they stay there",

@@ -27,9 +27,9 @@ PARTS = {
 WITHIN = {"compute_s": ("matrix_s", "vector_s", "mesh_s"), "exposed_s": ("load_s", "store_s")}
 """What a part is made of."""
 PARTS_NOTE = (
-    "Microseconds. Compute (the longest of matrix unit, vector unit and mesh in each step), control of the steps, exposed "
-    "transfers (hidden by no compute) and launch add up to the total; the rest says how long units and transfers were "
-    "busy. "
+    "Microseconds. Compute (the longest of matrix unit, vector unit and mesh in each step), control of the steps, "
+    "exposed transfers (hidden by no compute) and launch add up to the total; the rest says how long units and "
+    "transfers were busy. "
 )
 LOOPS_NOTE = (
     "Loops and tiles: batch x out_h x out_w x out_c x in_c x kernel_h x kernel_w x group for convolutions, dots and "
