@@ -15,6 +15,7 @@ from lib.dataset.tasks import fusion_shard, tile_shard
 from lib.fusion.default_kernels import default_kernels
 from lib.hardware.datapath import datapath_from_spec
 from lib.program.program import DotDimensions, Instruction, Program
+from lib.schedule.descent import found_tiles
 from lib.schedule.schedules import schedules_for_tiles
 from schemas.hardware import HARDWARE_PRESETS, merged_datapath
 
@@ -33,6 +34,7 @@ def compile_part(part: str) -> None:
         analytical = Analytical()
         tile_shard(default_kernels(program), datapath, analytical, analytical, 4, 1)
         fusion_shard(program, datapath, analytical, analytical, 1, 1)
+        found_tiles(default_kernels(program).kernels, datapath, analytical)
 
 
 def small_program() -> Program:

@@ -9,18 +9,11 @@ from typing import Any
 from lib.code_fingerprint import ROOT, code_fingerprint
 from schemas.artifact import ArtifactError
 from schemas.program_artifact import ProgramArtifact
+from schemas.workload import Workload
 
 BUILDER = "workflow.studies.fast_workloads"
-SPEC: dict[str, Any] = {
-    "id": "efficientnet-b7",
-    "source": {"kind": "builder", "name": f"{BUILDER}:efficientnet"},
-    "arguments": {"variant": "b7"},
-    "input_shape": None,
-    "mode": "inference",
-    "batch": 1,
-    "sizing": "bfloat16",
-    "family": "efficientnet",
-}
+WORKLOAD = Workload(builder=f"{BUILDER}:efficientnet", arguments={"variant": "b7"}, family="efficientnet")
+SPEC = WORKLOAD.resolved("efficientnet-b7")
 
 
 def traced_program(folder: Path) -> Path:
@@ -28,10 +21,14 @@ def traced_program(folder: Path) -> Path:
     target = folder / SPEC["id"]
     code = code_fingerprint(ROOT / "workflow" / "scripts" / "program.py", BUILDER)
     if _code_of(target) != code:
-        # In a process of its own: TensorFlow's threads and memory would be part of what is measured afterwards.
-        with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
-            pool.submit(_trace, target, code).result()
+        _trace_apart(target, code)
     return target
+
+
+def _trace_apart(folder: Path, code: str) -> None:
+    """In a process of its own: TensorFlow's threads and memory would be part of what is measured afterwards."""
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
+        pool.submit(_trace, folder, code).result()
 
 
 def _code_of(folder: Path) -> str | None:
@@ -43,6 +40,7 @@ def _code_of(folder: Path) -> str | None:
 
 def _trace(folder: Path, code: str) -> None:
     """TensorFlow's messages go to a file beside the artifact."""
+    folder.parent.mkdir(parents=True, exist_ok=True)
     with folder.with_suffix(".log").open("wb") as log:
         os.dup2(log.fileno(), 2)
     from lib.frontends import trace

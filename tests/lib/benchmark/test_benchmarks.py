@@ -2,10 +2,12 @@
 
 import pytest
 
-from lib.benchmark import dataset, dry_run, learned, mapper, tile_rows, trial
+from lib.benchmark import dataset, dry_run, learned, mapper, tile_rows, traced_program, trial
 from lib.benchmark.__main__ import main
 from lib.benchmark.registry import BENCHMARKS
-from tests.lib.benchmark.small_setting import small_setting
+from lib.program.program_table import program_to_arrays
+from schemas.program_artifact import ProgramArtifact
+from tests.lib.benchmark.small_setting import product, small_setting
 
 
 @pytest.fixture(scope="module")
@@ -79,6 +81,23 @@ def test_a_dry_run_that_fails_is_no_time(setting, monkeypatch):
     monkeypatch.setattr(dry_run, "STUDY", "no-such-study.yaml")
     with pytest.raises(RuntimeError, match="no-such-study"):
         dry_run.dry_run_seconds(setting)
+
+
+def test_the_traced_program_is_kept_until_its_code_changes(setting, monkeypatch):
+    traced = []
+
+    def trace(folder, code):
+        traced.append(code)
+        contents = {"program.npz": program_to_arrays(product())}
+        ProgramArtifact.write(folder, id="small", origin="none", code=code, spec=traced_program.SPEC, contents=contents)
+
+    monkeypatch.setattr(traced_program, "_trace_apart", trace)
+    folder = traced_program.traced_program(setting.folder / "programs")
+    assert traced_program.traced_program(setting.folder / "programs") == folder
+    assert len(traced) == 1
+    monkeypatch.setattr(traced_program, "code_fingerprint", lambda *arguments: "changed")
+    traced_program.traced_program(setting.folder / "programs")
+    assert traced[1:] == ["changed"]
 
 
 def test_an_unknown_benchmark_is_answered_with_the_known(capsys):
