@@ -117,6 +117,10 @@ class Workspace(NamedTuple):
 
     tile: np.ndarray
     """int64[9] the row's tile; the ninth extent of 1 stands for dimensions that no loop walks."""
+    padded: np.ndarray
+    """int64[8] the row's padded loop extents; 0 where a loop is not padded."""
+    extents: np.ndarray
+    """int64[2, 8] extents of the loops, without padding and with it."""
     nest: np.ndarray
     """int64[8, 7] see :mod:`lib.cost.tile_nest`."""
     interval_low: np.ndarray
@@ -129,8 +133,9 @@ class Workspace(NamedTuple):
 def make_workspace() -> Workspace:
     """Room for :func:`price_row`."""
     return Workspace(
-        np.ones(9, dtype=np.int64), np.empty((8, 7), dtype=np.int64), np.empty((8, 4), dtype=np.int64),
-        np.empty((8, 4), dtype=np.int64), room_for_step_costs(),
+        np.ones(9, dtype=np.int64), np.zeros(8, dtype=np.int64), np.empty((2, 8), dtype=np.int64),
+        np.empty((8, 7), dtype=np.int64), np.empty((8, 4), dtype=np.int64), np.empty((8, 4), dtype=np.int64),
+        room_for_step_costs(),
     )  # fmt: skip
 
 
@@ -141,21 +146,31 @@ def price_row(model, k, dataflow, order, resident, array, limits, datapath, work
 
     `model`: :class:`lib.cost.tile_step.StepModel`; `resident`: int64 bits of the operand roles that are neither loaded
     nor stored; `array`: :class:`lib.cost.pe_memory.UsableArray`; `limits`:
-    :class:`lib.schedule.node_table.TileLimits`; `workspace`: :class:`Workspace` with the row's tile.
+    :class:`lib.schedule.node_table.TileLimits`; `workspace`: :class:`Workspace` with the row's tile and
+    padding.
     """
     tile, nest, costs = workspace.tile, workspace.nest, workspace.costs
-    loops = model.loops[k]
+    loops, computed = workspace.extents[0], workspace.extents[1]
+    padding = False
+    for slot in range(8):
+        loops[slot] = model.loops[k, slot]
+        computed[slot] = max(loops[slot], workspace.padded[slot])
+        padding = padding or computed[slot] > loops[slot]
     output_loops = model.operands.node[model.operands.offset[k + 1] - 1, LOOPS_WALKED]
     slots = LOOP_ORDERS[order] if model.nested[k] else _SLOT_ORDER
     depth, edge_bits = loops_cut(loops, tile, slots, output_loops, nest)
     output_level, partial_sums = innermost_output_loop(nest, depth)
     if not fits_beside_residents(model, k, tile, resident, partial_sums, limits):
         return np.inf
-    edge_tiles(loops, tile, nest, depth, costs.tile)
+    edge_tiles(computed, tile, nest, depth, costs.tile)
+    moved_tile = costs.tile
+    if padding:
+        moved_tile = costs.moved_tile
+        edge_tiles(loops, tile, nest, depth, moved_tile)
     for mask in range(1 << edge_bits):
         compute_step(model, k, costs.tile[mask], dataflow, array, datapath, costs.room, costs.compute[mask])
-    set_load_costs(model, k, nest, depth, edge_bits, resident, datapath, costs)
-    set_output_costs(model, k, edge_bits, resident, datapath, costs)
+    set_load_costs(model, k, nest, depth, edge_bits, resident, moved_tile, datapath, costs)
+    set_output_costs(model, k, edge_bits, resident, moved_tile, datapath, costs)
     constants = model.constants
     steps = 1.0
     for level in range(depth):

@@ -24,7 +24,7 @@ from lib.schedule.schedules import INPUT_STATIONARY, Schedules
 
 __all__ = ["PART_NAMES", "Simulator"]
 
-DEFAULT_RULE_ONLY = ("spatial", "inner_tile", "padded")
+DEFAULT_RULE_ONLY = ("spatial", "inner_tile")
 """Fields of a schedule row that must be 0 (the default rule) so far."""
 
 BLOCK_ROWS = 4096
@@ -32,8 +32,8 @@ BLOCK_ROWS = 4096
 
 
 class Simulator:
-    """The simulator as a :class:`lib.cost.cost_model.CostModel`: tile, dataflow, loop order, what
-    stays in the global buffer, and hardware may vary."""
+    """The simulator as a :class:`lib.cost.cost_model.CostModel`: tile, dataflow, loop order, padding, what stays in the
+    global buffer, and hardware may vary."""
 
     name = "simulator"
     scale: Literal["seconds", "rank"] = "seconds"
@@ -49,7 +49,8 @@ class Simulator:
         """Price every row; the parts of a row without a cost are NaN.
 
         Raises ValueError naming an op kind that the simulator does not know, a schedule field that it cannot vary,
-        a tile extent outside its loop, or residency without a global buffer.
+        a tile extent outside its loop, padding that shortens a loop or fills a tile of its own, or residency without a
+        global buffer.
         """
         _check(kernels, schedules, datapath)
         rows = len(schedules.kernel)
@@ -61,8 +62,8 @@ class Simulator:
         def price_block(block: slice) -> None:
             _price(
                 model, schedules.kernel[block], schedules.tile[block], schedules.dataflow[block],
-                schedules.loop_order[block], schedules.resident[block], datapath, make_workspace(), value[block],
-                reason[block], all_parts[block],
+                schedules.loop_order[block], schedules.resident[block], schedules.padded[block], datapath,
+                make_workspace(), value[block], reason[block], all_parts[block],
             )  # fmt: skip
 
         if self.threads == 1 or rows <= BLOCK_ROWS:
@@ -90,18 +91,37 @@ def _check(kernels: Kernels, schedules: Schedules, datapath: Datapath) -> None:
             f"schedule row {rows[0]}: `resident` is {schedules.resident[rows[0]]}, but the datapath has no global "
             "buffer to keep operands in; 0 is allowed"
         )
-    loops = kernels.loops[schedules.kernel]
-    rows = np.flatnonzero(((schedules.tile < 1) | (schedules.tile > loops)).any(axis=1))
+    _check_extents(kernels, schedules)
+
+
+def _check_extents(kernels: Kernels, schedules: Schedules) -> None:
+    loops, tile, padded = kernels.loops[schedules.kernel], schedules.tile, schedules.padded
+    rows = np.flatnonzero(((padded < 0) | (padded > 0) & (padded < loops)).any(axis=1))
     if len(rows):
         row = rows[0]
         raise ValueError(
-            f"schedule row {row}: tile {schedules.tile[row].tolist()} does not lie within the loops "
-            f"{loops[row].tolist()} of kernel {schedules.kernel[row]}"
+            f"schedule row {row}: `padded` is {padded[row].tolist()}; an entry is 0 (not padded) or at least the extent"
+            f" of its loop, {loops[row].tolist()} for kernel {schedules.kernel[row]}"
+        )
+    extents = np.maximum(loops, padded)
+    rows = np.flatnonzero(((tile < 1) | (tile > extents)).any(axis=1))
+    if len(rows):
+        row = rows[0]
+        raise ValueError(
+            f"schedule row {row}: tile {tile[row].tolist()} does not lie within the loops {extents[row].tolist()} of "
+            f"kernel {schedules.kernel[row]}"
+        )
+    rows = np.flatnonzero((-(-extents // tile) > -(-loops // tile)).any(axis=1))
+    if len(rows):
+        row = rows[0]
+        raise ValueError(
+            f"schedule row {row}: with tile {tile[row].tolist()} the loops {loops[row].tolist()} padded to "
+            f"{extents[row].tolist()} have a tile of nothing but padding"
         )
 
 
 @njit(cache=True, error_model="numpy", nogil=True)
-def _price(model, kernel, tile, dataflow, loop_order, resident, datapath, owned, value, reason, parts) -> None:
+def _price(model, kernel, tile, dataflow, loop_order, resident, padded, datapath, owned, value, reason, parts) -> None:
     """`owned`: the workspace, which the caller keeps alive."""
     view, workspace, all_parts = borrowed((model, owned, parts))
     limits = tile_limits(datapath)
@@ -109,6 +129,7 @@ def _price(model, kernel, tile, dataflow, loop_order, resident, datapath, owned,
     no_buffer = on_chip_bytes(datapath)[0] <= 0
     for row in range(len(kernel)):
         set_extents(workspace.tile, tile[row])
+        set_extents(workspace.padded, padded[row])
         if no_buffer:
             reason[row] = Reason.NO_BUFFER
         else:

@@ -2,7 +2,7 @@
 
 from numba import njit
 
-from lib.schedule.node_table import set_extents
+from lib.schedule.node_table import NO_EXTENT, set_extents
 
 SLOT, TRIPS, EDGE_BIT, REDUCES, ROLE, USED, DIGIT = range(7)
 """Columns of a loop of the nest: canonical loop; number of tiles; its bit among the loops whose last tile is smaller, 0
@@ -18,8 +18,9 @@ MOST_MASKS = 256
 def loops_cut(loops, tile, slots, output_loops, nest) -> tuple[int, int]:
     """Fill `nest` (int64[8, 7]) with the loops that have more than one tile, outermost first.
 
-    `tile`: int64[9]; `slots`: loops from the outermost to the innermost; `output_loops`: bits of the loops that the
-    output extends along. Returns the number of loops and of edge bits; an outer loop has the lower bit.
+    `loops`: int64[8], without padding; `tile`: int64[9]; `slots`: loops from the outermost to the innermost;
+    `output_loops`: bits of the loops that the output extends along. Returns the number of loops and of edge bits;
+    an outer loop has the lower bit.
     """
     depth = edge_bits = 0
     for level in range(8):
@@ -52,11 +53,13 @@ def innermost_output_loop(nest, depth) -> tuple[int, bool]:
 
 
 @njit(cache=True, error_model="numpy", forceinline=True)
-def edge_tiles(loops, tile, nest, depth, tiles) -> None:
-    """Fill `tiles` (int64[MOST_MASKS, 9]) with a step's extents by edge mask; `tile`: int64[9], away from edges."""
-    set_extents(tiles[0], tile)
+def edge_tiles(extents, tile, nest, depth, tiles) -> None:
+    """Fill `tiles` (int64[MOST_MASKS, 9]) with a step's extents by edge mask. `extents`: int64[8] of the loops, with
+    padding or without; `tile`: int64[9] away from edges."""
+    for slot in range(NO_EXTENT):
+        tiles[0, slot] = min(tile[slot], extents[slot])
     for level in range(depth):
         bit, slot = nest[level, EDGE_BIT], nest[level, SLOT]
         for mask in range(bit):
             set_extents(tiles[mask + bit], tiles[mask])
-            tiles[mask + bit, slot] = loops[slot] - (nest[level, TRIPS] - 1) * tile[slot]
+            tiles[mask + bit, slot] = extents[slot] - (nest[level, TRIPS] - 1) * tile[slot]

@@ -72,7 +72,9 @@ class StepCosts(NamedTuple):
     """What the tile steps of one row cost, by edge mask (see :mod:`lib.cost.tile_nest`)."""
 
     tile: np.ndarray
-    """int64[256, 9] extents of the step; the last is 1."""
+    """int64[256, 9] extents that the step computes on, padding included; the last is 1."""
+    moved_tile: np.ndarray
+    """int64[256, 9] the same without padding, which never moves."""
     compute: np.ndarray
     """float64[256, 2, 5] of a step that does not complete the output tile, and of one that does: see
     :func:`compute_step`."""
@@ -91,7 +93,8 @@ class StepCosts(NamedTuple):
 def room_for_step_costs() -> StepCosts:
     """Arrays that one row after another fills anew."""
     return StepCosts(
-        np.ones((MOST_MASKS, 9), dtype=np.int64), np.empty((MOST_MASKS, 2, 5)), np.empty((9, MOST_MASKS, 3)),
+        np.ones((MOST_MASKS, 9), dtype=np.int64), np.ones((MOST_MASKS, 9), dtype=np.int64),
+        np.empty((MOST_MASKS, 2, 5)), np.empty((9, MOST_MASKS, 3)),
         np.empty((MOST_MASKS, 2, 2)), np.empty((4, 5)), np.empty((MOST_MASKS, 2)),
     )  # fmt: skip
 
@@ -138,8 +141,9 @@ def compute_step(model, k, tile, dataflow, array, datapath, room, out) -> None:
 
 
 @njit(cache=True, error_model="numpy", forceinline=True)
-def set_load_costs(model, k, nest, depth, edge_bits, resident, datapath, costs) -> None:
-    """Fill `costs.load` from `costs.tile`. Operands whose role is among the bits `resident` never move."""
+def set_load_costs(model, k, nest, depth, edge_bits, resident, tiles, datapath, costs) -> None:
+    """Fill `costs.load` for `tiles` (int64[256, 9] by edge mask). Operands whose role is among the bits
+    `resident` never move."""
     operands, load, transfer = model.operands, costs.load, costs.transfer
     for level in range(depth + 1):
         load[level, : 1 << edge_bits] = 0.0
@@ -157,7 +161,7 @@ def set_load_costs(model, k, nest, depth, edge_bits, resident, datapath, costs) 
                 masks, changing = outer_mask, level + 1
         for mask in range(masks + 1):
             if mask & own_mask == mask:
-                seconds, moved = operand_transfer(model, row, costs.tile[mask], operands.weight[row], datapath)
+                seconds, moved = operand_transfer(model, row, tiles[mask], operands.weight[row], datapath)
                 transfer[mask, 0], transfer[mask, 1] = seconds, moved
             else:
                 seconds, moved = transfer[mask & own_mask, 0], transfer[mask & own_mask, 1]
@@ -169,8 +173,9 @@ def set_load_costs(model, k, nest, depth, edge_bits, resident, datapath, costs) 
 
 
 @njit(cache=True, error_model="numpy", forceinline=True)
-def set_output_costs(model, k, edge_bits, resident, datapath, costs) -> None:
-    """Fill `costs.output` from `costs.tile`; all 0 where the output is among the bits `resident`."""
+def set_output_costs(model, k, edge_bits, resident, tiles, datapath, costs) -> None:
+    """Fill `costs.output` for `tiles` (int64[256, 9] by edge mask); all 0 where the output is among the bits
+    `resident`."""
     operands = model.operands
     row = operands.offset[k + 1] - 1
     for mask in range(1 << edge_bits):
@@ -180,5 +185,5 @@ def set_output_costs(model, k, edge_bits, resident, datapath, costs) -> None:
                 size = operands.weight[row]
                 if not complete:
                     size = max(size, ACCUMULATOR_BYTES)
-                seconds, moved = operand_transfer(model, row, costs.tile[mask], size, datapath)
+                seconds, moved = operand_transfer(model, row, tiles[mask], size, datapath)
             costs.output[mask, complete, 0], costs.output[mask, complete, 1] = seconds, moved

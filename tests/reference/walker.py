@@ -46,8 +46,9 @@ class Walker:
             self.transfer_cost[key] = operand_transfer(self.model, operand, tile, float(element_bytes), self.datapath)
         return self.transfer_cost[key]
 
-    def walk(self, k, tile, dataflow, order, resident) -> tuple[float, np.ndarray]:
-        """Seconds and DRAM bytes (inputs, weights, output) of kernel `k`; `resident`: bits of roles that never move."""
+    def walk(self, k, tile, dataflow, order, resident, padded) -> tuple[float, np.ndarray]:
+        """Seconds and DRAM bytes (inputs, weights, output) of kernel `k`; `resident`: bits of roles that never move;
+        `padded`: extents of the loops that are computed on, 0 where they are not padded."""
         kernels = self.kernels
         classes = dict(op_kind_table())
         hero = op_kind_table()[kernels.op_kind[kernels.hero[k]]][0]
@@ -70,6 +71,7 @@ class Walker:
         for position in product(*(starts[j] for j in nest)):
             at = dict(zip(nest, position, strict=True))
             now = tuple(min(sizes[j], extents[j] - at[j]) for j in range(8))
+            computed = tuple(min(sizes[j], max(extents[j], int(padded[j])) - at[j]) for j in range(8))
             needed = []
             for o in operands:
                 place = tuple(at[j] for j in along[o])
@@ -80,12 +82,12 @@ class Walker:
             returns = OUTPUT in moving_roles and place != output_held and place in visits
             output_held = place
             visits[place] = visits.get(place, 0) + 1
-            steps.append((now, needed, place, returns, visits[place] == visits_needed))
+            steps.append((now, computed, needed, place, returns, visits[place] == visits_needed))
         assert all(count == visits_needed for count in visits.values())
 
         moved = np.zeros(3)
         loads, stores, computes = [], [], []
-        for number, (now, needed, place, returns, complete) in enumerate(steps):
+        for number, (now, computed, needed, place, returns, complete) in enumerate(steps):
             seconds = 0.0
             for o in needed:
                 cost, count = self.transfer(o, now, kernels.operand_element_bytes[o])
@@ -97,8 +99,8 @@ class Walker:
                 seconds += cost
                 moved[OUTPUT] += count
             loads.append(seconds + self.constants.dma_latency_s if needed or returns else 0.0)
-            computes.append(self.compute(k, now, complete, dataflow))
-            leaves = number + 1 == len(steps) or steps[number + 1][2] != place
+            computes.append(self.compute(k, computed, complete, dataflow))
+            leaves = number + 1 == len(steps) or steps[number + 1][3] != place
             if leaves and OUTPUT in moving_roles:
                 leaving_size = size if complete else max(size, ACCUMULATOR_BYTES)
                 cost, count = self.transfer(output, now, leaving_size)

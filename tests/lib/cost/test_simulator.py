@@ -136,6 +136,40 @@ def test_resident_operands_leave_less_room_for_tiles():
         assert priced(case, extents, less, SIMPLE, **fields).reason[0] == Reason.TILE_TOO_LARGE
 
 
+def padded_price(row, tile, padded):
+    builder = KernelsBuilder()
+    builder.add(row)
+    rows = schedules_for_tiles(np.array([0]), np.array([tile]))._replace(padded=np.array([padded], dtype=np.int32))
+    costs = Simulator(SIMPLE).cost(builder.build(), rows, TPU_V3, parts=True)
+    return dict(zip(PART_NAMES, costs.parts[0], strict=True)), costs.dram_bytes[0]
+
+
+def test_padding_is_computed_but_not_moved():
+    # logistic(a + b), [4, 56, 64, 128] padded to [4, 64, 64, 128], 32 rows a tile: 4 * 64 instead of 4 * 56 rows are
+    # computed, and what moves stays.
+    row = elementwise(width=64, channels=128)
+    tile, padded = (4, 32, 64, 128, 1, 1, 1, 1), (0, 64, 0, 0, 0, 0, 0, 0)
+    plain, moved = padded_price(row, tile, (0,) * 8)
+    filled, still_moved = padded_price(row, tile, padded)
+    assert filled["vector_s"] / plain["vector_s"] == pytest.approx(64 / 56)
+    assert (moved == still_moved).all()
+    assert filled["steps"] == plain["steps"] == 2
+    # A tile of the whole padded loop.
+    whole, moved_once = padded_price(row, (1, 64, 64, 128, 1, 1, 1, 1), padded)
+    assert whole["vector_s"] == pytest.approx(filled["vector_s"])
+    assert (moved == moved_once).all()
+
+
+def test_padding_must_not_shorten_a_loop_or_fill_a_tile():
+    row, tile = elementwise(width=64, channels=128), (4, 32, 64, 128, 1, 1, 1, 1)
+    with pytest.raises(ValueError, match="or at least the extent of its loop"):
+        padded_price(row, tile, (0, 40, 0, 0, 0, 0, 0, 0))
+    with pytest.raises(ValueError, match="a tile of nothing but padding"):
+        padded_price(row, tile, (0, 65, 0, 0, 0, 0, 0, 0))
+    with pytest.raises(ValueError, match="does not lie within the loops"):
+        padded_price(row, (4, 65, 64, 128, 1, 1, 1, 1), (0, 64, 0, 0, 0, 0, 0, 0))
+
+
 def test_reduction_over_lanes_ends_in_the_cross_lane_unit():
     # 256 rows of 256 bfloat16: 65,536 elements x (10 + 1) instructions; what is left are 256 rows x 128 lanes, which
     # the cross-lane unit takes 128 lanes a cycle. A sum over rows has no such end but 3 rotations and additions.
@@ -203,8 +237,8 @@ def test_what_is_not_known_is_refused():
     rows = schedules_for_tiles(np.array([0]), np.array([[4, 56, 56, 96, 1, 1, 1, 1]]))
     with pytest.raises(ValueError, match="op 1: op kind 200 is not one of"):
         Simulator().cost(kernels._replace(op_kind=np.array([10, 200], dtype=np.uint8)), rows, TPU_V3)
-    with pytest.raises(ValueError, match="`padded` is set"):
-        Simulator().cost(kernels, rows._replace(padded=np.full((1, 8), 4, dtype=np.int32)), TPU_V3)
+    with pytest.raises(ValueError, match="`inner_tile` is set"):
+        Simulator().cost(kernels, rows._replace(inner_tile=np.full((1, 2, 8), 4, dtype=np.int32)), TPU_V3)
     with pytest.raises(ValueError, match="`loop_order` is 3; 0 to 2 are allowed"):
         Simulator().cost(kernels, rows._replace(loop_order=np.array([3], dtype=np.uint8)), TPU_V3)
     resident = rows._replace(resident=np.array([3], dtype=np.uint8))

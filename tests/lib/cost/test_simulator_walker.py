@@ -8,19 +8,29 @@ from tests.lib.cost.random_kernels import EDGE, ROOMY, random_kernels, random_ro
 from tests.reference.walker import Walker
 
 
+def random_padding(generator, schedules, kernels):
+    """Half of the loops padded, up to the last tile's end or not quite as far."""
+    loops, tile = kernels.loops, schedules.tile
+    room = -(-loops // tile) * tile - loops
+    padded = loops + (room * generator.random(room.shape)).round().astype(np.int32)
+    return np.where(generator.random(room.shape) < 0.5, padded, 0).astype(np.int32)
+
+
 def assert_equal_to_walk(rows, most_steps, datapath, seed):
     generator = np.random.default_rng(seed)
     kernels = random_kernels(generator, rows)
     schedules = random_rows(generator, kernels, most_steps)
     resident = generator.integers(0, 8, rows) * generator.integers(0, 2, rows)
-    schedules = schedules._replace(resident=resident.astype(np.uint8))
+    schedules = schedules._replace(
+        resident=resident.astype(np.uint8), padded=random_padding(generator, schedules, kernels)
+    )
     costs = Simulator().cost(kernels, schedules, datapath)
     walker = Walker(kernels, datapath)
     assert not costs.reason.any()
     for row in range(rows):
         seconds, moved = walker.walk(
             row, schedules.tile[row], int(schedules.dataflow[row]), int(schedules.loop_order[row]),
-            int(schedules.resident[row]),
+            int(schedules.resident[row]), schedules.padded[row],
         )  # fmt: skip
         context = (kernels.loops[row], schedules.tile[row], schedules.loop_order[row], schedules.resident[row])
         assert costs.value[row] == pytest.approx(seconds, rel=1e-12), context
