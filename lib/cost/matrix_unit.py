@@ -13,7 +13,11 @@ from numba import njit
 from lib.cost.simulator_constants import FOLDS_OVERLAP, STREAMS_ALONE
 from lib.hardware.datapath import TAPS
 from lib.program.kernels import BATCH, GROUP, IN_C, KERNEL_H, KERNEL_W, OUT_C, OUT_H, OUT_W
-from lib.schedule.schedules import INPUT_STATIONARY, OUTPUT_STATIONARY, WEIGHT_STATIONARY
+from lib.schedule.schedules import INPUT_STATIONARY, OUTPUT_STATIONARY, SPLIT_AXES, WEIGHT_STATIONARY
+
+GROUP_SPLIT = SPLIT_AXES.index("groups")
+SPLITS = len(SPLIT_AXES) ** 2
+"""What both axes of the PE grid split."""
 
 TAPS_OF_5X5 = 25
 """The window that `SimulatorConstants.depthwise_passes` is known for."""
@@ -85,6 +89,38 @@ def _diagonal_cycles(dataflow, pixels, passes, in_c, out_c, groups, packed, rows
         if whole > 0 and timing == FOLDS_OVERLAP:
             cycles -= rows + columns - 3
     return cycles
+
+
+@njit(cache=True, error_model="numpy")
+def _may_split(axis, wanted, pes, grouped) -> bool:
+    """Whether an axis of `pes` PEs may split SPLIT_AXES[axis]."""
+    if wanted > 0:
+        return axis == wanted - 1
+    if pes == 1:
+        return axis == 0
+    return grouped or axis != GROUP_SPLIT
+
+
+@njit(cache=True, error_model="numpy")
+def pe_splits(datapath, grouped, spatial_x, spatial_y) -> int:
+    """Ways to split a matrix op over the PE grid that a mapping may choose from: bit `len(SPLIT_AXES) * x + y` for axis
+    x splitting SPLIT_AXES[x] and axis y SPLIT_AXES[y].
+
+    `spatial_x`, `spatial_y`: 0, or 1 + what an axis must split. `grouped`: there are several groups. Mirror images on a
+    square grid are left out.
+    """
+    free = spatial_x == 0 and spatial_y == 0
+    bits = np.int64(0)
+    for x in range(len(SPLIT_AXES)):
+        for y in range(len(SPLIT_AXES)):
+            mirrored = free and x > y and datapath.pes_x == datapath.pes_y
+            if (
+                not mirrored
+                and _may_split(x, spatial_x, datapath.pes_x, grouped)
+                and _may_split(y, spatial_y, datapath.pes_y, grouped)
+            ):
+                bits |= 1 << (len(SPLIT_AXES) * x + y)
+    return bits
 
 
 @njit(cache=True, error_model="numpy", forceinline=True)

@@ -140,13 +140,13 @@ def make_workspace() -> Workspace:
 
 
 @njit(cache=True, error_model="numpy", forceinline=True)
-def price_row(model, k, dataflow, order, resident, array, limits, datapath, workspace, parts) -> float:
+def price_row(model, k, dataflow, order, splits, resident, array, limits, datapath, workspace, parts) -> float:
     """Seconds of kernel `k` under one schedule row, infinite where it does not fit on chip; fills `parts` (float64[13],
     see PART_NAMES) where it does.
 
-    `model`: :class:`lib.cost.tile_step.StepModel`; `resident`: int64 bits of the operand roles that are neither loaded
-    nor stored; `array`: :class:`lib.cost.pe_memory.UsableArray`; `limits`:
-    :class:`lib.schedule.node_table.TileLimits`; `workspace`: :class:`Workspace` with the row's tile and
+    `model`: :class:`lib.cost.tile_step.StepModel`; `splits`: :func:`lib.cost.matrix_unit.pe_splits`; `resident`: int64
+    bits of the operand roles that are neither loaded nor stored; `array`: :class:`lib.cost.pe_memory.UsableArray`;
+    `limits`: :class:`lib.schedule.node_table.TileLimits`; `workspace`: :class:`Workspace` with the row's tile and
     padding.
     """
     tile, nest, costs = workspace.tile, workspace.nest, workspace.costs
@@ -168,7 +168,7 @@ def price_row(model, k, dataflow, order, resident, array, limits, datapath, work
         moved_tile = costs.moved_tile
         edge_tiles(loops, tile, nest, depth, moved_tile)
     for mask in range(1 << edge_bits):
-        compute_step(model, k, costs.tile[mask], dataflow, array, datapath, costs.room, costs.compute[mask])
+        compute_step(model, k, costs.tile[mask], dataflow, splits, array, datapath, costs.room, costs.compute[mask])
     set_load_costs(model, k, nest, depth, edge_bits, resident, moved_tile, datapath, costs)
     set_output_costs(model, k, edge_bits, resident, moved_tile, datapath, costs)
     constants = model.constants

@@ -11,12 +11,13 @@ import numpy as np
 from numba import njit
 
 from lib.cost.cost_model import Costs, Reason
+from lib.cost.matrix_unit import pe_splits
 from lib.cost.pe_memory import usable_array
 from lib.cost.pipeline import BYTES, PART_NAMES, make_workspace, price_row
 from lib.cost.simulator_constants import SimulatorConstants
 from lib.cost.tile_step import step_model
 from lib.hardware.datapath import Datapath, on_chip_bytes
-from lib.program.kernels import Kernels
+from lib.program.kernels import GROUP, Kernels
 from lib.schedule.borrowed import borrowed
 from lib.schedule.loops import LOOP_ORDERS
 from lib.schedule.node_table import set_extents, tile_limits
@@ -62,8 +63,8 @@ class Simulator:
         def price_block(block: slice) -> None:
             _price(
                 model, schedules.kernel[block], schedules.tile[block], schedules.dataflow[block],
-                schedules.loop_order[block], schedules.resident[block], schedules.padded[block], datapath,
-                make_workspace(), value[block], reason[block], all_parts[block],
+                schedules.loop_order[block], schedules.spatial[block], schedules.resident[block],
+                schedules.padded[block], datapath, make_workspace(), value[block], reason[block], all_parts[block],
             )  # fmt: skip
 
         if self.threads == 1 or rows <= BLOCK_ROWS:
@@ -121,11 +122,15 @@ def _check_extents(kernels: Kernels, schedules: Schedules) -> None:
 
 
 @njit(cache=True, error_model="numpy", nogil=True)
-def _price(model, kernel, tile, dataflow, loop_order, resident, padded, datapath, owned, value, reason, parts) -> None:
+def _price(
+    model, kernel, tile, dataflow, loop_order, spatial, resident, padded, datapath, owned, value, reason, parts
+) -> None:
     """`owned`: the workspace, which the caller keeps alive."""
     view, workspace, all_parts = borrowed((model, owned, parts))
     limits = tile_limits(datapath)
     arrays = (usable_array(datapath, 0), usable_array(datapath, 1), usable_array(datapath, 2))
+    free_splits = pe_splits(datapath, False, 0, 0)
+    free_splits_of_groups = pe_splits(datapath, True, 0, 0)
     no_buffer = on_chip_bytes(datapath)[0] <= 0
     for row in range(len(kernel)):
         set_extents(workspace.tile, tile[row])
@@ -133,9 +138,12 @@ def _price(model, kernel, tile, dataflow, loop_order, resident, padded, datapath
         if no_buffer:
             reason[row] = Reason.NO_BUFFER
         else:
+            splits = free_splits_of_groups if view.loops[kernel[row], GROUP] > 1 else free_splits
+            if spatial[row, 0] > 0 or spatial[row, 1] > 0:
+                splits = pe_splits(datapath, True, spatial[row, 0], spatial[row, 1])
             value[row] = price_row(
-                view, kernel[row], dataflow[row], loop_order[row], np.int64(resident[row]), arrays[dataflow[row]],
-                limits, datapath, workspace, all_parts[row],
+                view, kernel[row], dataflow[row], loop_order[row], splits, np.int64(resident[row]),
+                arrays[dataflow[row]], limits, datapath, workspace, all_parts[row],
             )  # fmt: skip
             if value[row] < np.inf:
                 continue

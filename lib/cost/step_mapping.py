@@ -8,13 +8,14 @@ wants other inputs over the mesh.
 import numpy as np
 from numba import njit
 
-from lib.cost.matrix_unit import fastest_mapping, split_over_pes
+from lib.cost.matrix_unit import SPLITS, fastest_mapping, split_over_pes
 from lib.cost.mesh import PLANS, matrix_tile, matrix_traffic, vector_bytes
 from lib.cost.simulator_constants import ACCUMULATOR_BYTES
 from lib.cost.vector_plan import ARITHMETIC, BUFFERED, LOAD, STORE
 from lib.cost.vector_unit import vector_cycles, vector_pipes
 from lib.hardware.datapath import MESH, mesh_bytes_per_cycle, processing_elements, vector_lanes_of_core
 from lib.program.kernels import IN_C
+from lib.schedule.schedules import SPLIT_AXES
 
 BUSY = 4
 """Busy seconds of a step: matrix unit, vector unit, mesh; load and store slots of values that went to the buffer in
@@ -23,11 +24,12 @@ MATRIX_BUSY, VECTOR_BUSY, MESH_BUSY, BUFFERED_BUSY = range(BUSY)
 
 
 @njit(cache=True, error_model="numpy", forceinline=True)
-def busy_of_step(model, k, tile, dataflow, array, datapath, room, busy) -> None:
+def busy_of_step(model, k, tile, dataflow, splits, array, datapath, room, busy) -> None:
     """Fill float64[2, 4] `busy` for one step of kernel `k` on a tile (int64[9]): where the step does not complete the
     output tile, and where it does.
 
-    `model`: :class:`lib.cost.tile_step.StepModel`; `array`: :class:`lib.cost.pe_memory.UsableArray` of the `dataflow`;
+    `model`: :class:`lib.cost.tile_step.StepModel`; `splits`: ways to split over the PE grid that may be chosen, see
+    :func:`lib.cost.matrix_unit.pe_splits`; `array`: :class:`lib.cost.pe_memory.UsableArray` of the `dataflow`;
     `room`: float64[4, 5].
     """
     vector, pipes, crossing, trial = model.vector, room[:2], room[2, :2], room[3]
@@ -44,17 +46,24 @@ def busy_of_step(model, k, tile, dataflow, array, datapath, room, busy) -> None:
     constants, pes = model.constants, processing_elements(datapath)
     few_channels = not model.dot[k] and model.loops[k, IN_C] < constants.packed_in_channels
     elements = matrix_tile(model.operands, vector.matrix_input[k], tile, model.base_dilation[k])
+    # No mapping is faster than the vector unit without partial sums, or than each operand crossing the mesh once.
+    once = (elements.inputs + elements.weights) * datapath.element_bytes
+    least_partial = max(vector_cycles(pipes[0], datapath, constants), (crossing[0] + once) / rate)
+    least_complete = max(vector_cycles(pipes[1], datapath, constants), (crossing[1] + once) / rate)
     best_partial = best_complete = np.inf
-    for axes in range(16):
-        axis_x, axis_y = axes // 4, axes % 4
-        if (axis_x > 0 and datapath.pes_x == 1) or (axis_y > 0 and datapath.pes_y == 1):
+    for split in range(SPLITS):
+        axis_x, axis_y = split // len(SPLIT_AXES), split % len(SPLIT_AXES)
+        if not splits >> split & 1:
             continue
         share = split_over_pes(tile, model.base_dilation[k], axis_x, axis_y, datapath.pes_x, datapath.pes_y)
         mapping = fastest_mapping(
             dataflow, share, few_channels, model.dot[k], datapath.depthwise_mapping, array, constants
         )  # fmt: skip
         for plan in range(PLANS):
-            if mapping.cycles >= best_partial and mapping.cycles >= best_complete:
+            if (
+                max(float(mapping.cycles), least_partial) >= best_partial
+                and max(float(mapping.cycles), least_complete) >= best_complete
+            ):
                 break
             traffic = matrix_traffic(
                 plan, dataflow, mapping, elements, array, datapath.element_bytes, datapath.vector_path == MESH

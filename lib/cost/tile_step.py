@@ -128,13 +128,14 @@ def fits_beside_residents(model, k, tile, resident, partial_sums, limits) -> boo
 
 
 @njit(cache=True, error_model="numpy", forceinline=True)
-def compute_step(model, k, tile, dataflow, array, datapath, room, out) -> None:
+def compute_step(model, k, tile, dataflow, splits, array, datapath, room, out) -> None:
     """Fill float64[2, 5] `out` with seconds (compute, then busy matrix unit, vector unit, mesh, buffered) of one step
     on a tile (int64[9]): where the step does not complete the output tile, and where it does.
 
-    The units run side by side; control of the step comes on top. `room`: float64[4, 5].
+    The units run side by side; control of the step comes on top. `splits`: :func:`lib.cost.matrix_unit.pe_splits`;
+    `room`: float64[4, 5].
     """
-    busy_of_step(model, k, tile, dataflow, array, datapath, room, out[:, 1:])
+    busy_of_step(model, k, tile, dataflow, splits, array, datapath, room, out[:, 1:])
     for complete in range(2):
         longest = max(out[complete, 1], max(out[complete, 2], out[complete, 3]))
         out[complete, 0] = longest + model.constants.step_cycles / datapath.clock_hz

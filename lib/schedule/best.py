@@ -10,12 +10,13 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from lib.cost.matrix_unit import pe_splits
 from lib.cost.pe_memory import usable_array
 from lib.cost.pipeline import PART_NAMES, make_workspace, price_row
 from lib.cost.simulator_constants import SimulatorConstants
 from lib.cost.tile_step import compute_step, step_model
 from lib.hardware.datapath import Datapath, on_chip_bytes, processing_elements
-from lib.program.kernels import INPUT, OUTPUT, WEIGHT, Kernels
+from lib.program.kernels import GROUP, INPUT, OUTPUT, WEIGHT, Kernels
 from lib.schedule.borrowed import borrowed
 from lib.schedule.candidates import first_tile, next_tile, tile_candidates
 from lib.schedule.loops import LOOP_ORDERS
@@ -261,6 +262,7 @@ def _best_row(model, k, tiles, budget, resident, datapath, workspace, room, resu
     loops, tile, bounds, nest = model.loops[k], workspace.tile, room.bounds, room.nest[0]
     output_loops = model.operands.node[model.operands.offset[k + 1] - 1, LOOPS_WALKED]
     control_s = constants.step_cycles / datapath.clock_hz
+    splits = pe_splits(datapath, loops[GROUP] > 1, 0, 0)
     products = matrix_products(model, k)
     peak = processing_elements(datapath) * datapath.systolic_rows * datapath.systolic_columns * datapath.clock_hz
     rows = _bound_rows(model, k, tiles, budget, resident, datapath, products / peak, tile, room)
@@ -285,7 +287,7 @@ def _best_row(model, k, tiles, budget, resident, datapath, workspace, room, resu
             depth = _cut_loops(model.nested[k], order, loops, tile, nest)
             for dataflow in range(dataflows):
                 compute_step(
-                    model, k, tile, dataflow, arrays[dataflow], datapath, workspace.costs.room, room.step
+                    model, k, tile, dataflow, splits, arrays[dataflow], datapath, workspace.costs.room, room.step
                 )  # fmt: skip
                 computing = compute_bound(
                     room.step, nest, depth, tile, output_loops, bounds, products, control_s, peak
@@ -293,7 +295,8 @@ def _best_row(model, k, tiles, budget, resident, datapath, workspace, room, resu
                 if max(room.bound[row, 1], room.bound[row, 2] + computing) >= threshold:
                     continue
                 seconds = price_row(
-                    model, k, dataflow, order, resident, arrays[dataflow], limits, datapath, workspace, room.parts
+                    model, k, dataflow, order, splits, resident, arrays[dataflow], limits, datapath, workspace,
+                    room.parts,
                 )  # fmt: skip
                 counted[k, 1] += 1
                 if seconds < best:

@@ -7,6 +7,9 @@ import numpy as np
 WEIGHT_STATIONARY, OUTPUT_STATIONARY, INPUT_STATIONARY = range(3)
 """Dataflows: what stays in the systolic array while the rest streams."""
 
+SPLIT_AXES = ("pixels", "out_c", "groups", "contraction")
+"""What an axis of the PE grid can split of a matrix op; the contraction: filter taps first, then input channels."""
+
 
 class Schedules(NamedTuple):
     """r rows. A row's arrays are indexed alike; several rows may belong to one kernel."""
@@ -20,7 +23,8 @@ class Schedules(NamedTuple):
     loop_order: np.ndarray
     """uint8[r] position in `lib.schedule.loops.LOOP_ORDERS`."""
     spatial: np.ndarray
-    """int16[r, 4] unrolling over PE grid x, y and array rows, columns; 0: by the default rule."""
+    """int16[r, 4] unrolling over PE grid x, y and array rows, columns; 0: by the default rule. Of the grid's axes: 1 +
+    the position in SPLIT_AXES."""
     inner_tile: np.ndarray
     """int32[r, 2, 8] tiles at L2 and L1 level; 0: by the default rule."""
     padded: np.ndarray
