@@ -102,7 +102,7 @@ def _may_split(axis, wanted, pes, grouped) -> bool:
 
 
 @njit(cache=True, error_model="numpy")
-def pe_splits(datapath, grouped, spatial_x, spatial_y) -> int:
+def pe_splits(datapath, grouped, spatial_x, spatial_y) -> np.int64:
     """Ways to split a matrix op over the PE grid that a mapping may choose from: bit `len(SPLIT_AXES) * x + y` for axis
     x splitting SPLIT_AXES[x] and axis y SPLIT_AXES[y].
 

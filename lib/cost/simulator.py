@@ -15,26 +15,23 @@ from lib.cost.matrix_unit import pe_splits
 from lib.cost.pe_memory import usable_array
 from lib.cost.pipeline import BYTES, PART_NAMES, make_workspace, price_row
 from lib.cost.simulator_constants import SimulatorConstants
-from lib.cost.tile_step import step_model
+from lib.cost.tile_step import has_matrix_op, step_model
 from lib.hardware.datapath import Datapath, on_chip_bytes
 from lib.program.kernels import GROUP, Kernels
 from lib.schedule.borrowed import borrowed
 from lib.schedule.loops import LOOP_ORDERS
 from lib.schedule.node_table import set_extents, tile_limits
-from lib.schedule.schedules import INPUT_STATIONARY, Schedules
+from lib.schedule.schedules import INPUT_STATIONARY, SPLIT_AXES, Schedules
 
 __all__ = ["PART_NAMES", "Simulator"]
-
-DEFAULT_RULE_ONLY = ("spatial", "inner_tile")
-"""Fields of a schedule row that must be 0 (the default rule) so far."""
 
 BLOCK_ROWS = 4096
 """Rows that a thread takes at a time: a few milliseconds."""
 
 
 class Simulator:
-    """The simulator as a :class:`lib.cost.cost_model.CostModel`: tile, dataflow, loop order, padding, what stays in the
-    global buffer, and hardware may vary."""
+    """The simulator as a :class:`lib.cost.cost_model.CostModel`: tile, dataflow, loop order, split over the PE grid,
+    padding, what stays in the global buffer, and hardware may vary."""
 
     name = "simulator"
     scale: Literal["seconds", "rank"] = "seconds"
@@ -53,12 +50,12 @@ class Simulator:
         a tile extent outside its loop, padding that shortens a loop or fills a tile of its own, or residency without a
         global buffer.
         """
+        model = step_model(kernels, datapath, self.constants)
         _check(kernels, schedules, datapath)
         rows = len(schedules.kernel)
         value = np.empty(rows)
         reason = np.zeros(rows, dtype=np.uint8)
         all_parts = np.empty((rows, len(PART_NAMES)))
-        model = step_model(kernels, datapath, self.constants)
 
         def price_block(block: slice) -> None:
             _price(
@@ -77,15 +74,18 @@ class Simulator:
 
 
 def _check(kernels: Kernels, schedules: Schedules, datapath: Datapath) -> None:
-    for field in DEFAULT_RULE_ONLY:
-        rows = np.flatnonzero(getattr(schedules, field).reshape(len(schedules.kernel), -1).any(axis=1))
-        if len(rows):
-            raise ValueError(f"schedule row {rows[0]}: `{field}` is set, but the simulator takes only 0 (default rule)")
     for field, most in (("dataflow", INPUT_STATIONARY), ("loop_order", len(LOOP_ORDERS) - 1), ("resident", 7)):
         rows = np.flatnonzero(getattr(schedules, field) > most)
         if len(rows):
             value = getattr(schedules, field)[rows[0]]
             raise ValueError(f"schedule row {rows[0]}: `{field}` is {value}; 0 to {most} are allowed")
+    rows = np.flatnonzero(schedules.inner_tile.any(axis=(1, 2)))
+    if len(rows):
+        raise ValueError(
+            f"schedule row {rows[0]}: `inner_tile` is set, but the simulator takes only 0 (default rule: L2 and L1 keep"
+            " what shortens the step most)"
+        )
+    _check_spatial(kernels, schedules)
     rows = np.flatnonzero(schedules.resident)
     if len(rows) and datapath.global_buffer_bytes == 0:
         raise ValueError(
@@ -93,6 +93,26 @@ def _check(kernels: Kernels, schedules: Schedules, datapath: Datapath) -> None:
             "buffer to keep operands in; 0 is allowed"
         )
     _check_extents(kernels, schedules)
+
+
+def _check_spatial(kernels: Kernels, schedules: Schedules) -> None:
+    grid, array = schedules.spatial[:, :2], schedules.spatial[:, 2:]
+    rows = np.flatnonzero(((grid < 0) | (grid > len(SPLIT_AXES))).any(axis=1))
+    if len(rows):
+        choices = ", ".join(f"{number} {name}" for number, name in enumerate(("default rule", *SPLIT_AXES)))
+        raise ValueError(f"schedule row {rows[0]}: `spatial` is {schedules.spatial[rows[0]].tolist()}; {choices}")
+    rows = np.flatnonzero(array.any(axis=1))
+    if len(rows):
+        raise ValueError(
+            f"schedule row {rows[0]}: `spatial` is {schedules.spatial[rows[0]].tolist()}, but what lies on the rows and"
+            " columns of an array follows from the dataflow; their entries must be 0"
+        )
+    rows = np.flatnonzero(grid.any(axis=1) & ~has_matrix_op(kernels)[schedules.kernel])
+    if len(rows):
+        raise ValueError(
+            f"schedule row {rows[0]}: `spatial` is set, but kernel {schedules.kernel[rows[0]]} has no matrix op to "
+            "split over the PE grid"
+        )
 
 
 def _check_extents(kernels: Kernels, schedules: Schedules) -> None:

@@ -48,6 +48,11 @@ class StepModel(NamedTuple):
     constants: SimulatorConstants
 
 
+def has_matrix_op(kernels: Kernels) -> np.ndarray:
+    """bool[k]: whether the kernel's hero is a matrix op."""
+    return op_class_numbers()[kernels.op_kind[kernels.hero]] == OP_CLASSES.index("matrix")
+
+
 def step_model(kernels: Kernels, datapath: Datapath, constants: SimulatorConstants) -> StepModel:
     """Prepare kernels. Raises ValueError naming an op kind that the simulator does not know."""
     sublanes, lanes = datapath.register_sublanes, datapath.register_lanes
@@ -58,7 +63,7 @@ def step_model(kernels: Kernels, datapath: Datapath, constants: SimulatorConstan
     return StepModel(
         loops=kernels.loops,
         base_dilation=kernels.base_dilation,
-        matrix=op_class_numbers()[kernels.op_kind[kernels.hero]] == OP_CLASSES.index("matrix"),
+        matrix=has_matrix_op(kernels),
         dot=kernels.kernel_class == _DOT,
         nested=has_canonical_loops(kernels),
         operands=operands,

@@ -10,13 +10,15 @@ from itertools import product
 import numpy as np
 
 from lib.cost.dma import operand_transfer
+from lib.cost.matrix_unit import pe_splits
 from lib.cost.pe_memory import usable_array
 from lib.cost.simulator_constants import ACCUMULATOR_BYTES, SimulatorConstants
 from lib.cost.tile_step import compute_step, step_model
 from lib.hardware.datapath import Datapath
-from lib.program.kernels import OUTPUT, Kernels
+from lib.program.kernels import GROUP, OUTPUT, Kernels
 from lib.program.op_kinds import op_kind_table
 from lib.schedule.loops import loop_nest
+from lib.schedule.schedules import Schedules
 
 
 class Walker:
@@ -29,13 +31,14 @@ class Walker:
         self.compute_cost: dict = {}
         self.transfer_cost: dict = {}
 
-    def compute(self, k, extents, complete, dataflow) -> float:
-        key = (k, extents, complete, dataflow)
+    def compute(self, k, extents, complete, dataflow, spatial) -> float:
+        key = (k, extents, complete, dataflow, spatial)
         if key not in self.compute_cost:
             out, room = np.zeros((2, 5)), np.zeros((4, 5))
             tile = np.array([*extents, 1], dtype=np.int64)
             array = usable_array(self.datapath, dataflow)
-            compute_step(self.model, k, tile, np.uint8(dataflow), array, self.datapath, room, out)
+            splits = pe_splits(self.datapath, self.kernels.loops[k, GROUP] > 1, *spatial)
+            compute_step(self.model, k, tile, np.uint8(dataflow), splits, array, self.datapath, room, out)
             self.compute_cost[key] = out[int(complete), 0]
         return self.compute_cost[key]
 
@@ -46,9 +49,11 @@ class Walker:
             self.transfer_cost[key] = operand_transfer(self.model, operand, tile, float(element_bytes), self.datapath)
         return self.transfer_cost[key]
 
-    def walk(self, k, tile, dataflow, order, resident, padded) -> tuple[float, np.ndarray]:
-        """Seconds and DRAM bytes (inputs, weights, output) of kernel `k`; `resident`: bits of roles that never move;
-        `padded`: extents of the loops that are computed on, 0 where they are not padded."""
+    def walk(self, schedules: Schedules, row: int) -> tuple[float, np.ndarray]:
+        """Seconds and DRAM bytes (inputs, weights, output) of a schedule row."""
+        k, tile, padded = int(schedules.kernel[row]), schedules.tile[row], schedules.padded[row]
+        dataflow, order = int(schedules.dataflow[row]), int(schedules.loop_order[row])
+        spatial, resident = tuple(schedules.spatial[row, :2].tolist()), int(schedules.resident[row])
         kernels = self.kernels
         classes = dict(op_kind_table())
         hero = op_kind_table()[kernels.op_kind[kernels.hero[k]]][0]
@@ -99,7 +104,7 @@ class Walker:
                 seconds += cost
                 moved[OUTPUT] += count
             loads.append(seconds + self.constants.dma_latency_s if needed or returns else 0.0)
-            computes.append(self.compute(k, computed, complete, dataflow))
+            computes.append(self.compute(k, computed, complete, dataflow, spatial))
             leaves = number + 1 == len(steps) or steps[number + 1][3] != place
             if leaves and OUTPUT in moving_roles:
                 leaving_size = size if complete else max(size, ACCUMULATOR_BYTES)

@@ -170,6 +170,37 @@ def test_padding_must_not_shorten_a_loop_or_fill_a_tile():
         padded_price(row, (4, 65, 64, 128, 1, 1, 1, 1), (0, 64, 0, 0, 0, 0, 0, 0))
 
 
+def split_price(row, tile, spatial, datapath=TPU_V3):
+    builder = KernelsBuilder()
+    builder.add(row)
+    rows = schedules_for_tiles(np.array([0]), np.array([tile]))
+    rows = rows._replace(spatial=np.array([[*spatial, 0, 0]], dtype=np.int16))
+    costs = Simulator(SIMPLE).cost(builder.build(), rows, datapath, parts=True)
+    return dict(zip(PART_NAMES, costs.parts[0], strict=True))["matrix_s"] / CYCLE
+
+
+def test_what_the_pe_grid_splits_can_be_chosen():
+    # 64 rows, 128 contracted, 1024 columns: 8 folds of columns, each latched for 128 cycles. Two PEs halve the folds;
+    # pixels or one fold of contracted channels are halved in vain. By default the PEs take what is fastest.
+    row, tile = dot(rows=64, columns=1024, contracted=128), (64, 1, 1, 1024, 128, 1, 1, 1)
+    cycles = [split_price(row, tile, (axis, 0)) for axis in range(5)]
+    assert cycles == pytest.approx([4 * 128 + 253, 8 * 128 + 253, 4 * 128 + 253, 8 * 128 + 253, 8 * 128 + 253])
+    # A 2 x 2 grid: a quarter of the folds by splitting columns twice, half of them with pixels on one axis.
+    square = TPU_V3._replace(pes_y=2)
+    assert split_price(row, tile, (2, 2), square) == pytest.approx(2 * 128 + 253)
+    assert split_price(row, tile, (2, 1), square) == pytest.approx(4 * 128 + 253)
+    assert split_price(row, tile, (1, 2), square) == pytest.approx(4 * 128 + 253)
+    assert split_price(row, tile, (0, 1), square) == pytest.approx(4 * 128 + 253)
+
+
+def test_splits_that_do_not_exist_are_refused():
+    row, tile = dot(), (64, 1, 1, 1000, 2048, 1, 1, 1)
+    with pytest.raises(ValueError, match="0 default rule, 1 pixels, 2 out_c, 3 groups, 4 contraction"):
+        split_price(row, tile, (5, 0))
+    with pytest.raises(ValueError, match="kernel 0 has no matrix op to split over the PE grid"):
+        split_price(elementwise(), (4, 56, 56, 96, 1, 1, 1, 1), (1, 0))
+
+
 def test_reduction_over_lanes_ends_in_the_cross_lane_unit():
     # 256 rows of 256 bfloat16: 65,536 elements x (10 + 1) instructions; what is left are 256 rows x 128 lanes, which
     # the cross-lane unit takes 128 lanes a cycle. A sum over rows has no such end but 3 rotations and additions.
