@@ -10,7 +10,9 @@ from lib.frontends.errors import FrontendError
 from lib.frontends.hlo_module import program_of
 from lib.frontends.tensorflow_function import compiled_module
 from lib.fusion.default_kernels import default_kernels
+from lib.program.executions import executions
 from lib.program.extraction import kernel_work
+from lib.program.program import BatchError
 from lib.program.program_table import program_to_arrays
 from lib.program.simplify import simplify
 from lib.program.work import program_work
@@ -123,6 +125,26 @@ def test_a_recommender_looks_up_one_row_a_table(tmp_path):
     assert work.bytes_written[look_ups].tolist() == [4 * 16 * 2]
     # Rows of four samples, and their numbers.
     assert work.bytes_read[look_ups].tolist() == [4 * 16 * 2 + 4 * 4]
+
+
+def test_loops_of_tensorflow_without_a_known_end(tmp_path):
+    (tmp_path / "looping_builder.py").write_text(
+        "import tensorflow as tf\n"
+        "signature = [tf.TensorSpec([None, 8])]\n"
+        "def until_large():\n"
+        "    more = lambda y: tf.reduce_sum(y) < 100.0\n"
+        "    return lambda x: tf.while_loop(more, lambda y: (tf.tanh(y),), [x])[0], signature\n"
+        "def by_sample():\n"
+        "    return lambda x: tf.map_fn(tf.tanh, x), signature\n"
+    )
+    with pytest.raises(FrontendError, match=r"workload 'model'.*\(while\): how often the loop runs depends on data"):
+        trace(spec("looping_builder:until_large"), tmp_path)
+    program = trace(spec("looping_builder:until_large") | {"trip_count": 5}, tmp_path).with_batch(4)
+    times = dict(zip((one.opcode for one in program.instructions), executions(program.instructions), strict=True))
+    assert times["tanh"] == 5
+    with pytest.raises(BatchError, match=r"its loop runs 2 times at batch 2 and 4 times at batch 4; the trip count"):
+        trace(spec("looping_builder:by_sample"), tmp_path)
+    sys.modules.pop("looping_builder")
 
 
 def test_training_with_max_pooling(tmp_path):
