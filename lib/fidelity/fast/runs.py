@@ -15,9 +15,10 @@ from lib.hardware.datapath import Datapath, datapath_from_spec, peak_flops_per_s
 from lib.hardware.power import chip_power
 from lib.program.dataflow import MATRIX
 from lib.program.extraction import ProgramKernels, extract, kernel_work
-from lib.program.kernels import KERNEL_CLASSES
+from lib.program.kernels import KERNEL_CLASSES, Kernels
 from lib.program.op_kinds import op_classes_by_opcode
 from lib.program.program import Program
+from lib.residency.plan import schedules_to_choose_from
 from lib.residency.program_residency import leaving, residency_problem
 from lib.residency.residency import solve_residency
 from lib.schedule.best import best_schedules
@@ -29,8 +30,8 @@ from schemas.power_area import PowerAreaModel
 Scheduling = Literal["default", "best"]
 """`default`: the compiler's, 'TPU-v3 as it is'; `best`: the fastest by the simulator."""
 
-BUFFER_SHARES = (1.0, 0.5, 0.25, 0.125, 0.0625)
-"""Of the global buffer, what tiles may take where the rest is for tensors that stay; the fastest is taken."""
+TILES_TO_CHOOSE_FROM = 256
+"""Of each kernel, where schedules and residency are chosen together: the compiler's and a sample."""
 BATCHES = (1, 2, 4, 8, 16, 32, 64)
 """Samples that a core works on at once: powers of two, as in the paper's table 3."""
 ACCEPTED_GAP = 0.01
@@ -151,7 +152,7 @@ class Runs:
         self.programs = programs
         self._kernels: dict[tuple[str, int], tuple[Occurrences, Chain]] = {}
         self._batches: dict[tuple[str, Datapath], int] = {}
-        self._schedules: dict[tuple[str, int, Datapath, Scheduling, float], Schedules] = {}
+        self._schedules: dict[tuple[str, int, Datapath, Scheduling, bool], Schedules] = {}
 
     def run(
         self, workload: str, batch: int, spec: dict[str, Any], scheduling: Scheduling, *, resident: bool = False,
@@ -159,14 +160,28 @@ class Runs:
     ) -> Run:  # fmt: skip
         """A workload at a batch a core, with or without tensors that stay in the global buffer between kernels.
 
-        `spec`: :func:`chip`. The best schedules with residency are the fastest ones over what tiles may take of the
-        buffer. Raises ValueError naming the kernel of which no tile fits.
+        `spec`: :func:`chip`. The best schedules with residency are chosen together with it. Raises ValueError naming
+        the kernel of which no tile fits.
         """
         datapath = datapath_from_spec(spec)
         model = Simulator(constants)
-        shares = BUFFER_SHARES if resident and scheduling == "best" else (1.0,)
-        candidates = [self._run(workload, batch, datapath, scheduling, share, resident, model) for share in shares]
-        return min(candidates, key=lambda run: run.latency_s)
+        kernels_of, chain = self.kernels(workload, batch)
+        kernels, place = kernels_of.found.kernels, kernels_of.found.occurrence_kernel
+        rows = self.schedules(workload, batch, datapath, scheduling, resident)
+        problem = residency_problem(chain.found, chain.leaves, rows, datapath, model, "paper-printed")
+        choice = np.zeros(len(place), dtype=np.int64)
+        if resident:
+            solved = solve_residency(problem, accepted_gap=ACCEPTED_GAP)
+            choice[chain.order] = solved.choice
+            chain_s, chain_bytes = solved.kernel_s, solved.dram_bytes
+        else:
+            chain_s, chain_bytes = problem.seconds[:, 0], problem.dram_bytes[:, 0]
+        busy_s = _busy_s(model, kernels, rows, datapath)[place * problem.choices + choice]
+        busy_s = busy_s * kernels_of.found.occurrence_executions
+        seconds, dram_bytes = np.zeros(len(place)), np.zeros(len(place))
+        seconds[chain.order], dram_bytes[chain.order] = chain_s, chain_bytes
+        seconds[chain.reductions] = busy_s[chain.reductions]
+        return Run(kernels_of, datapath, batch, seconds, np.maximum(0.0, seconds - busy_s), dram_bytes)
 
     def best_batch(self, workload: str, spec: dict[str, Any]) -> int:
         """Of `BATCHES` the one with the most queries a second, with the best schedules and residency.
@@ -179,28 +194,6 @@ class Runs:
             self._batches[key] = max(BATCHES, key=speed.__getitem__)
         return self._batches[key]
 
-    def _run(
-        self, workload: str, batch: int, datapath: Datapath, scheduling: Scheduling, buffer_share: float,
-        resident: bool, model: Simulator,
-    ) -> Run:  # fmt: skip
-        kernels_of, chain = self.kernels(workload, batch)
-        rows = self.schedules(workload, batch, datapath, scheduling, buffer_share)
-        kernels, place = kernels_of.found.kernels, kernels_of.found.occurrence_kernel
-        costs = model.cost(kernels, rows, datapath, parts=True)
-        assert costs.parts is not None
-        busy_s = (costs.value - costs.parts[:, EXPOSED_S])[place] * kernels_of.found.occurrence_executions
-        problem = residency_problem(chain.found, chain.leaves, rows, datapath, model, "paper-printed")
-        if resident:
-            solved = solve_residency(problem, accepted_gap=ACCEPTED_GAP)
-            chain_s, chain_bytes = solved.kernel_s, solved.dram_bytes
-        else:
-            chain_s, chain_bytes = problem.seconds[:, 0], problem.dram_bytes[:, 0]
-        seconds, dram_bytes = np.zeros(len(place)), np.zeros(len(place))
-        seconds[chain.order], dram_bytes[chain.order] = chain_s, chain_bytes
-        seconds[chain.reductions] = busy_s[chain.reductions]
-        stalled_s = np.maximum(0.0, seconds - busy_s)
-        return Run(kernels_of, datapath, batch, seconds, stalled_s, dram_bytes)
-
     def kernels(self, workload: str, batch: int) -> tuple[Occurrences, Chain]:
         """The workload's kernels and the paper's view of them."""
         key = workload, batch
@@ -211,15 +204,27 @@ class Runs:
         return self._kernels[key]
 
     def schedules(
-        self, workload: str, batch: int, datapath: Datapath, scheduling: Scheduling, buffer_share: float = 1.0
+        self, workload: str, batch: int, datapath: Datapath, scheduling: Scheduling, choice: bool = False
     ) -> Schedules:
-        """One row a kernel; the tiles of the best ones take at most that share of the global buffer."""
-        key = workload, batch, datapath, scheduling, buffer_share
+        """One row a kernel; with `choice` several of the best ones, for residency to choose from."""
+        key = workload, batch, datapath, scheduling, choice
         if key not in self._schedules:
             kernels = self.kernels(workload, batch)[0].found.kernels
             if scheduling == "default":
-                self._schedules[key] = default_schedule(kernels, datapath)
+                rows = default_schedule(kernels, datapath)
+            elif choice:
+                rows = schedules_to_choose_from(kernels, datapath, limit=TILES_TO_CHOOSE_FROM)
             else:
-                budget = int(buffer_share * datapath.global_buffer_bytes)
-                self._schedules[key] = best_schedules(kernels, datapath, budget_bytes=budget).schedules
+                rows = best_schedules(kernels, datapath).schedules
+            self._schedules[key] = rows
         return self._schedules[key]
+
+
+def _busy_s(model: Simulator, kernels: Kernels, rows: Schedules, datapath: Datapath) -> np.ndarray:
+    """float64[r] of each row, what is not waited for DRAM; the global buffer has room for tiles beside residents."""
+    everything = int((kernels.operand_elements * np.maximum(kernels.operand_element_bytes, 4)).sum())
+    if datapath.global_buffer_bytes > 0:
+        datapath = datapath._replace(global_buffer_bytes=2 * (datapath.global_buffer_bytes + everything))
+    costs = model.cost(kernels, rows, datapath, parts=True)
+    assert costs.parts is not None
+    return costs.value - costs.parts[:, EXPOSED_S]
