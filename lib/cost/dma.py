@@ -97,6 +97,7 @@ def operand_transfer(model, row, tile, element_bytes, datapath) -> tuple[float, 
 
     `model`: :class:`lib.cost.tile_step.StepModel`; `tile`: int64[9], the last 1. A contiguous run is rounded up to
     whole register tiles, or to whole bursts where the array is narrower than the lanes, and takes a moment to start.
+    The core has its share of the bandwidth of all channels, but what one channel holds takes as long as that takes.
     """
     node, dimension, constants = model.operands.node, model.operands.dimension, model.constants
     first, end = node[row, FIRST], node[row, END]
@@ -109,5 +110,7 @@ def operand_transfer(model, row, tile, element_bytes, datapath) -> tuple[float, 
     moved = elements * element_bytes
     unit = 4.0 * datapath.register_sublanes * datapath.register_lanes if tiled else constants.burst_bytes
     runs = moved / run_bytes
-    spent = runs * np.ceil(run_bytes / unit) * unit / (datapath.dram_bytes_per_s * constants.dram_efficiency)
+    spent = runs * np.ceil(run_bytes / unit) * unit / datapath.dram_bytes_per_s
+    channel_bytes_per_s = datapath.dram_bytes_per_s * datapath.cores / datapath.dram_channels
+    spent = max(spent, min(moved, constants.channel_interleave_bytes) / channel_bytes_per_s) / constants.dram_efficiency
     return spent + runs * constants.dma_run_cycles / datapath.clock_hz, moved

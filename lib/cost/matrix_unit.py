@@ -188,3 +188,26 @@ def fastest_mapping(dataflow, share, few_channels, is_dot, depthwise_mapping, ar
     return Mapping(
         best, pixels, out_c, in_c, taps, groups, folds, column_folds, side_by_side, cells, split_taps, split_k
     )  # fmt: skip
+
+
+@njit(cache=True, error_model="numpy", forceinline=True)
+def array_accesses(dataflow, mapping, passes, rows, columns) -> tuple[float, float, float]:
+    """Inputs, weights and partial sums that one PE's array takes from and gives to L1, at most a row, a column and a
+    column a cycle. `passes`: how often each fold is latched."""
+    pixels, groups = float(mapping.pixels), float(mapping.groups)
+    weights = groups * mapping.taps * mapping.in_c * mapping.out_c
+    inputs = pixels * groups * mapping.in_c * (mapping.row_folds if mapping.side_by_side > 1 else mapping.taps)
+    sums = pixels * groups * mapping.out_c
+    if dataflow == OUTPUT_STATIONARY:
+        inputs *= mapping.column_folds
+        weights *= -(-mapping.pixels // rows)
+    elif dataflow == INPUT_STATIONARY:
+        inputs *= passes
+        weights *= -(-mapping.pixels // columns)
+        sums *= mapping.row_folds
+    else:
+        inputs *= mapping.column_folds
+        weights *= passes
+        sums *= mapping.row_folds
+    cycles = float(mapping.cycles)
+    return min(inputs, cycles * rows), min(weights, cycles * columns), min(sums, cycles * columns)

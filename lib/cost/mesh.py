@@ -40,6 +40,8 @@ class Traffic(NamedTuple):
     """Between buffer and PEs; infinite where the plan does not fit."""
     spilled: float
     """Partial sums of the busiest PE that leave for the buffer and come back."""
+    passes: float
+    """Chunks of the stream: how often each fold is latched."""
 
 
 @njit(cache=True, error_model="numpy", forceinline=True)
@@ -87,18 +89,18 @@ def matrix_traffic(plan, dataflow, mapping, elements, array, element_bytes, sums
     exchanged = 2.0 * ACCUMULATOR_BYTES * elements.sums if sums_cross else 0.0
     sent = exchanged * (mapping.split_contraction - 1)
     if dataflow == OUTPUT_STATIONARY:
-        return Traffic(sent + _output_stationary(plan, mapping, elements, array, element_bytes), 0.0)
-    operand_bytes, spills = _one_stationary(plan, dataflow, mapping, elements, array, element_bytes)
+        return Traffic(sent + _output_stationary(plan, mapping, elements, array, element_bytes), 0.0, 1.0)
+    operand_bytes, spills, passes = _one_stationary(plan, dataflow, mapping, elements, array, element_bytes)
     if spills:
         folds = mapping.row_folds - 1
         sent += exchanged * folds * mapping.split_contraction
-        return Traffic(sent + operand_bytes, float(mapping.groups * mapping.pixels * mapping.out_c * folds))
-    return Traffic(sent + operand_bytes, 0.0)
+        return Traffic(sent + operand_bytes, float(mapping.groups * mapping.pixels * mapping.out_c * folds), passes)
+    return Traffic(sent + operand_bytes, 0.0, passes)
 
 
 @njit(cache=True, error_model="numpy", forceinline=True)
-def _one_stationary(plan, dataflow, mapping, elements, array, element_bytes) -> tuple[float, bool]:
-    """(bytes of inputs and weights, whether partial sums leave the PE) of a weight- or input-stationary array.
+def _one_stationary(plan, dataflow, mapping, elements, array, element_bytes) -> tuple[float, bool, float]:
+    """(bytes of inputs and weights, whether partial sums leave the PE, chunks) of a weight- or input-stationary array.
 
     The stream passes in chunks. While all folds work on a chunk, three things may be kept on the PE: of the streaming
     operand all channels (plans 0 to 3) or those of one fold, for the next filter tap (4 to 7); the partial sums of the
@@ -116,7 +118,7 @@ def _one_stationary(plan, dataflow, mapping, elements, array, element_bytes) -> 
         stationary, stationary_once = elements.streamed, elements.inputs * mapping.split_taps
         vector_bytes, column_bytes = whole_window, abreast * mapping.in_c * per_pixel
         if taps_kept:
-            return np.inf, False
+            return np.inf, False, 1.0
     else:
         stream, folds, columns = mapping.pixels, mapping.column_folds, abreast * mapping.out_c
         moving, moving_once = elements.streamed * folds, elements.inputs * mapping.split_taps
@@ -127,7 +129,7 @@ def _one_stationary(plan, dataflow, mapping, elements, array, element_bytes) -> 
             vector_bytes = min(mapping.in_c, array.rows) * abreast * per_pixel
     spills = not sums_kept and mapping.row_folds > 1
     if (sums_kept and mapping.row_folds == 1) or ((channels_kept or taps_kept) and moving_once == moving):
-        return np.inf, False  # nothing to keep
+        return np.inf, False, 1.0  # nothing to keep
     at_once = columns if channels_kept else min(array.columns, columns)
     chunk = longest_chunk(
         array, vector_bytes if channels_kept or taps_kept else 0.0, at_once * column_bytes if stationary_kept else 0.0,
@@ -135,11 +137,11 @@ def _one_stationary(plan, dataflow, mapping, elements, array, element_bytes) -> 
     )  # fmt: skip
     chunk = np.floor(min(chunk, float(stream)))
     if chunk < min(stream, array.rows):
-        return np.inf, False
+        return np.inf, False, 1.0
     passes = np.ceil(stream / chunk)
     moved = moving_once if channels_kept or taps_kept else moving
     moved += stationary_once if stationary_kept else stationary * passes
-    return moved * element_bytes, spills
+    return moved * element_bytes, spills, passes
 
 
 @njit(cache=True, error_model="numpy", forceinline=True)

@@ -38,14 +38,19 @@ PART_NAMES = (
     "exposed_s",
     "launch_s",
     "steps",
+    "array_inputs",
+    "array_weights",
+    "array_sums",
     "bytes_in",
     "bytes_weight",
     "bytes_out",
 )
 """Over all steps: busy matrix unit, vector unit and mesh; load and store slots taken by values that went to the buffer
 in between (in vector_s as far as that pipe decides); control of the steps; DMA in and out; what no compute hides (time
-minus compute minus launch); launch; number of steps; DRAM bytes by role."""
-MATRIX_S, VECTOR_S, MESH_S, BUFFERED_S, OVERHEAD_S, LOAD_S, STORE_S, EXPOSED_S, LAUNCH_S, STEPS, BYTES = range(11)
+minus compute minus launch); launch; number of steps; elements that the arrays take from and give to L1; DRAM bytes
+by role."""
+MATRIX_S, VECTOR_S, MESH_S, BUFFERED_S, OVERHEAD_S, LOAD_S, STORE_S, EXPOSED_S, LAUNCH_S, STEPS, ARRAY = range(11)
+BYTES = ARRAY + 3
 
 ANY, FIRST, LAST, NOT_FIRST, NOT_LAST, BETWEEN = range(6)
 """Roles: what a group of steps says about the index of a loop."""
@@ -141,7 +146,7 @@ def make_workspace() -> Workspace:
 
 @njit(cache=True, error_model="numpy", forceinline=True)
 def price_row(model, k, dataflow, order, splits, resident, array, limits, datapath, workspace, parts) -> float:
-    """Seconds of kernel `k` under one schedule row, infinite where it does not fit on chip; fills `parts` (float64[13],
+    """Seconds of kernel `k` under one schedule row, infinite where it does not fit on chip; fills `parts` (float64[16],
     see PART_NAMES) where it does.
 
     `model`: :class:`lib.cost.tile_step.StepModel`; `splits`: :func:`lib.cost.matrix_unit.pe_splits`; `resident`: int64
@@ -264,6 +269,8 @@ def _add_compute(step, times, parts) -> None:
     parts[VECTOR_S] += times * step[2]
     parts[MESH_S] += times * step[3]
     parts[BUFFERED_S] += times * step[4]
+    for role in range(3):
+        parts[ARRAY + role] += times * step[5 + role]
 
 
 @njit(cache=True, error_model="numpy", forceinline=True)

@@ -11,6 +11,7 @@ import numpy as np
 from numba import njit
 
 from lib.cost.cost_model import Costs, Reason
+from lib.cost.energy import energy_of_rows
 from lib.cost.matrix_unit import pe_splits
 from lib.cost.pe_memory import usable_array
 from lib.cost.pipeline import BYTES, PART_NAMES, make_workspace, price_row
@@ -22,6 +23,7 @@ from lib.schedule.borrowed import borrowed
 from lib.schedule.loops import LOOP_ORDERS
 from lib.schedule.node_table import set_extents, tile_limits
 from lib.schedule.schedules import INPUT_STATIONARY, SPLIT_AXES, Schedules
+from schemas.power_area import PowerAreaModel
 
 __all__ = ["PART_NAMES", "Simulator"]
 
@@ -38,9 +40,12 @@ class Simulator:
     accepts = frozenset({"tile", "schedule", "residency", "hardware"})
     part_names = PART_NAMES
 
-    def __init__(self, constants: SimulatorConstants | None = None, threads: int = 1):
-        """`threads`: how many price the rows of one call side by side."""
+    def __init__(
+        self, constants: SimulatorConstants | None = None, threads: int = 1, power_model: PowerAreaModel = "fast-fitted"
+    ):
+        """`threads`: how many price the rows of one call side by side; `power_model`: of the energy."""
         self.constants = constants or SimulatorConstants()
+        self.power_model = power_model
         self.threads = threads
 
     def cost(self, kernels: Kernels, schedules: Schedules, datapath: Datapath, *, parts: bool = False) -> Costs:
@@ -70,7 +75,10 @@ class Simulator:
             with ThreadPoolExecutor(self.threads) as pool:
                 list(pool.map(price_block, [slice(start, start + BLOCK_ROWS) for start in range(0, rows, BLOCK_ROWS)]))
         dram_bytes = all_parts[:, BYTES : BYTES + 3].copy()
-        return Costs(value, reason, dram_bytes, None, all_parts if parts else None)
+        energy = energy_of_rows(
+            kernels, schedules.kernel, value, all_parts, datapath, self.power_model, self.constants.mesh_width
+        )
+        return Costs(value, reason, dram_bytes, energy.total, all_parts if parts else None)
 
 
 def _check(kernels: Kernels, schedules: Schedules, datapath: Datapath) -> None:

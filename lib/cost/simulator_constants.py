@@ -35,6 +35,10 @@ class SimulatorConstants(NamedTuple):
     """Access size of a GDDR6 channel and of an HBM2 pseudo channel (JEDEC JESD250, JESD235), up to which runs of arrays
     narrower than the lanes are rounded. Wider arrays are moved by the register tile (8 x 128 words, 4 KiB, on TPU:
     XLA's tiled layout). Measured: a copy that takes 2 of 8 rows takes as long as if it took all."""
+    channel_interleave_bytes: float = 256.0
+    """Consecutive bytes of one memory channel; the next ones lie in the next channel (AMD, "OpenCL Optimization Guide",
+    memory channels of GCN devices). So a transfer of few such pieces cannot use all channels. Refresh and turnaround
+    of the bus are part of `dram_efficiency`."""
     mesh_width: float = 1.0
     """Edges of the mesh between global buffer and PEs relative to :func:`lib.hardware.datapath.mesh_bytes_per_cycle`,
     for which power is charged. Assumed; infinite for machines without such a limit."""

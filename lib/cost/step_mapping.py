@@ -8,7 +8,7 @@ wants other inputs over the mesh.
 import numpy as np
 from numba import njit
 
-from lib.cost.matrix_unit import SPLITS, fastest_mapping, split_over_pes
+from lib.cost.matrix_unit import SPLITS, array_accesses, fastest_mapping, split_over_pes
 from lib.cost.mesh import PLANS, matrix_tile, matrix_traffic, vector_bytes
 from lib.cost.simulator_constants import ACCUMULATOR_BYTES
 from lib.cost.vector_plan import ARITHMETIC, BUFFERED, LOAD, STORE
@@ -17,15 +17,14 @@ from lib.hardware.datapath import MESH, mesh_bytes_per_cycle, processing_element
 from lib.program.kernels import IN_C
 from lib.schedule.schedules import SPLIT_AXES
 
-BUSY = 4
-"""Busy seconds of a step: matrix unit, vector unit, mesh; load and store slots of values that went to the buffer in
-between."""
-MATRIX_BUSY, VECTOR_BUSY, MESH_BUSY, BUFFERED_BUSY = range(BUSY)
+MATRIX_BUSY, VECTOR_BUSY, MESH_BUSY, BUFFERED_BUSY, INPUTS, WEIGHTS, SUMS = range(7)
+"""What a step keeps busy: seconds of matrix unit, vector unit and mesh; load and store slots of values that went to the
+buffer in between, in seconds; inputs, weights and partial sums that all arrays take from and give to L1."""
 
 
 @njit(cache=True, error_model="numpy", forceinline=True)
 def busy_of_step(model, k, tile, dataflow, splits, array, datapath, room, busy) -> None:
-    """Fill float64[2, 4] `busy` for one step of kernel `k` on a tile (int64[9]): where the step does not complete the
+    """Fill float64[2, 7] `busy` for one step of kernel `k` on a tile (int64[9]): where the step does not complete the
     output tile, and where it does.
 
     `model`: :class:`lib.cost.tile_step.StepModel`; `splits`: ways to split over the PE grid that may be chosen, see
@@ -42,6 +41,7 @@ def busy_of_step(model, k, tile, dataflow, splits, array, datapath, room, busy) 
         for complete in range(2):
             cycles = vector_cycles(pipes[complete], datapath, model.constants)
             _set_busy(busy[complete], 0.0, cycles, crossing[complete] / rate, pipes[complete, BUFFERED], datapath)
+            busy[complete, INPUTS:] = 0.0
         return
     constants, pes = model.constants, processing_elements(datapath)
     few_channels = not model.dot[k] and model.loops[k, IN_C] < constants.packed_in_channels
@@ -88,6 +88,11 @@ def busy_of_step(model, k, tile, dataflow, splits, array, datapath, room, busy) 
                     else:
                         best_partial = longest
                     _set_busy(busy[complete], mapping.cycles, vector_busy, mesh_busy, trial[BUFFERED], datapath)
+                    inputs, weights, accumulated = array_accesses(
+                        dataflow, mapping, traffic.passes, datapath.systolic_rows, datapath.systolic_columns
+                    )  # fmt: skip
+                    busy[complete, INPUTS], busy[complete, WEIGHTS] = pes * inputs, pes * weights
+                    busy[complete, SUMS] = pes * accumulated
 
 
 @njit(cache=True, error_model="numpy", forceinline=True)

@@ -81,7 +81,7 @@ class StepCosts(NamedTuple):
     moved_tile: np.ndarray
     """int64[256, 9] the same without padding, which never moves."""
     compute: np.ndarray
-    """float64[256, 2, 5] of a step that does not complete the output tile, and of one that does: see
+    """float64[256, 2, 8] of a step that does not complete the output tile, and of one that does: see
     :func:`compute_step`."""
     load: np.ndarray
     """float64[9, 256, 3] seconds without latency, bytes of inputs and of weights of the operands that a step loads
@@ -99,7 +99,7 @@ def room_for_step_costs() -> StepCosts:
     """Arrays that one row after another fills anew."""
     return StepCosts(
         np.ones((MOST_MASKS, 9), dtype=np.int64), np.ones((MOST_MASKS, 9), dtype=np.int64),
-        np.empty((MOST_MASKS, 2, 5)), np.empty((9, MOST_MASKS, 3)),
+        np.empty((MOST_MASKS, 2, 8)), np.empty((9, MOST_MASKS, 3)),
         np.empty((MOST_MASKS, 2, 2)), np.empty((4, 5)), np.empty((MOST_MASKS, 2)),
     )  # fmt: skip
 
@@ -134,8 +134,8 @@ def fits_beside_residents(model, k, tile, resident, partial_sums, limits) -> boo
 
 @njit(cache=True, error_model="numpy", forceinline=True)
 def compute_step(model, k, tile, dataflow, splits, array, datapath, room, out) -> None:
-    """Fill float64[2, 5] `out` with seconds (compute, then busy matrix unit, vector unit, mesh, buffered) of one step
-    on a tile (int64[9]): where the step does not complete the output tile, and where it does.
+    """Fill float64[2, 8] `out` with the seconds of one step and what it keeps busy (:mod:`lib.cost.step_mapping`), on a
+    tile (int64[9]): where the step does not complete the output tile, and where it does.
 
     The units run side by side; control of the step comes on top. `splits`: :func:`lib.cost.matrix_unit.pe_splits`;
     `room`: float64[4, 5].

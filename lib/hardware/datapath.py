@@ -101,6 +101,21 @@ def datapath_from_spec(spec: Mapping[str, Any]) -> Datapath:
     return Datapath(**fields)
 
 
+def spec_of_datapath(datapath: Datapath) -> dict[str, Any]:
+    """The resolved `datapath:` entry that :func:`datapath_from_spec` makes `datapath` from: the whole chip's bandwidth,
+    choices by name."""
+    spec: dict[str, Any] = datapath._asdict()
+    spec["dram_bytes_per_s"] = datapath.dram_bytes_per_s * datapath.cores
+    spec["l1_config"] = L1_CONFIGS[int(spec.pop("l1_shared"))]
+    spec["l2_config"] = L2_CONFIGS[spec.pop("l2_kind")]
+    spec["dram_kind"] = DRAM_KINDS[datapath.dram_kind]
+    spec["depthwise_mapping"] = DEPTHWISE_MAPPINGS[datapath.depthwise_mapping]
+    spec["vector_path"] = VECTOR_PATHS[datapath.vector_path]
+    spec["number_format"] = next(name for name, size in ELEMENT_BYTES.items() if size == spec["element_bytes"])
+    del spec["element_bytes"]
+    return spec
+
+
 def _choice(spec: Mapping[str, Any], key: str, allowed: tuple[str, ...]) -> int:
     if spec[key] not in allowed:
         raise ValueError(f"datapath.{key}: {spec[key]!r} is not one of {', '.join(allowed)}")

@@ -138,9 +138,9 @@ class _Room(NamedTuple):
     nest: np.ndarray
     """int64[3, 8] loops that are cut, outermost first, by loop order."""
     step: np.ndarray
-    """float64[2, 5] compute of a step."""
+    """float64[2, 8] compute of a step."""
     parts: np.ndarray
-    """float64[13]"""
+    """float64[16]"""
     bounds: TileBounds
 
 
@@ -148,7 +148,7 @@ def _room(kernels: Kernels, most: int) -> _Room:
     operands = int(np.diff(kernels.operand_offset).max(initial=0))
     return _Room(
         np.empty((most, 8), dtype=np.int32), np.empty((3 * most, 3)), np.empty(3 * most, dtype=np.int64),
-        np.empty((3, 8), dtype=np.int64), np.empty((2, 5)), np.empty(len(PART_NAMES)), room_for_tile_bounds(operands),
+        np.empty((3, 8), dtype=np.int64), np.empty((2, 8)), np.empty(len(PART_NAMES)), room_for_tile_bounds(operands),
     )  # fmt: skip
 
 

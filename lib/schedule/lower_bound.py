@@ -150,7 +150,7 @@ def matrix_products(model, k) -> float:
 
 @njit(cache=True, error_model="numpy", inline="always")
 def compute_bound(step, nest, depth, tile, output_loops, bounds, products, control_s, peak_products_per_s) -> float:
-    """What all steps compute: those away from the edges as `step` says (float64[2, 5] of
+    """What all steps compute: those away from the edges as `step` says (float64[2, 8] of
     :func:`lib.cost.tile_step.compute_step`), the others at least their control and their share of `products` at the
     peak rate. `output_loops`: bits of the loops that the output extends along."""
     steps = full = complete = inside = 1.0

@@ -34,7 +34,7 @@ class Walker:
     def compute(self, k, extents, complete, dataflow, spatial) -> float:
         key = (k, extents, complete, dataflow, spatial)
         if key not in self.compute_cost:
-            out, room = np.zeros((2, 5)), np.zeros((4, 5))
+            out, room = np.zeros((2, 8)), np.zeros((4, 5))
             tile = np.array([*extents, 1], dtype=np.int64)
             array = usable_array(self.datapath, dataflow)
             splits = pe_splits(self.datapath, self.kernels.loops[k, GROUP] > 1, *spatial)
