@@ -9,12 +9,13 @@ import argparse
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, get_args
 
 import numpy as np
 
 from lib.cost.analytical import Analytical
 from lib.cost.cost_model import Costs
+from lib.cost.energy import Energy, energy_of_rows
 from lib.cost.simulator import Simulator
 from lib.cost.time_parts import analytical_parts, simulator_parts
 from lib.fusion.default_kernels import default_kernels
@@ -31,12 +32,14 @@ from lib.schedule.node_table import operand_table, tile_bytes, tile_limits
 from lib.schedule.schedules import Schedules
 from schemas.artifact import MANIFEST, ArtifactError
 from schemas.hardware import HARDWARE_PRESETS, merged_datapath
+from schemas.power_area import PowerAreaModel
 from schemas.problem import allowed_names
 from schemas.program_artifact import ProgramArtifact
 
 MOST_KERNELS = 10
 """Kernels that the list shows."""
-MICROSECONDS = 1e6
+MICROSECONDS = MICROJOULES = 1e6
+POWER_MODELS = get_args(PowerAreaModel)
 
 
 class Priced(NamedTuple):
@@ -122,7 +125,7 @@ def kernel_text(view: Priced, k: int) -> str:
     lines += ["", f"{'operand':12} {'tile':>10} {'whole':>10}"]
     for operand in nest.operands:
         lines.append(f"{operand.name:12} {bytes_text(operand.tile_bytes):>10} {bytes_text(operand.whole_bytes):>10}")
-    lines += [_on_chip(view, k), "", f"ops: {', '.join(_ops(view, k))}", "", *_times(view, k)]
+    lines += [_on_chip(view, k), "", f"ops: {', '.join(_ops(view, k))}", "", *_times(view, k), "", *_energy(view, k)]
     return "\n".join(lines)
 
 
@@ -150,6 +153,25 @@ ROWS = {
     "matrix_s": "matrix unit", "vector_s": "vector unit", "mesh_s": "mesh", "load_s": "load", "store_s": "store",
 }  # fmt: skip
 """What the table calls the parts."""
+
+
+def _energy(view: Priced, k: int) -> list[str]:
+    """Of one run on one core by component, under both power models."""
+    assert view.simulated.parts is not None
+    row = slice(k, k + 1)
+    found = [
+        energy_of_rows(
+            view.found.kernels, view.schedules.kernel[row], view.simulated.value[row], view.simulated.parts[row],
+            view.datapath, model,
+        )
+        for model in POWER_MODELS
+    ]  # fmt: skip
+    lines = [f"{'microjoules, one run on one core':42} " + " ".join(f"{model:>12}" for model in POWER_MODELS)]
+    for component in Energy._fields:
+        cells = (MICROJOULES * getattr(energy, component)[0] for energy in found)
+        lines.append(f"  {component.replace('_', ' '):40} " + " ".join(f"{cell:12.3f}" for cell in cells))
+    lines.append(f"  {'total':40} " + " ".join(f"{MICROJOULES * energy.total[0]:12.3f}" for energy in found))
+    return lines
 
 
 def _times(view: Priced, k: int) -> list[str]:

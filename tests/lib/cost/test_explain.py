@@ -35,7 +35,11 @@ def folder(tmp_path):
 
 def times(text: str) -> dict[str, tuple[float, float]]:
     """The table of microseconds by the first word of its rows."""
-    rows = text[text.index("microseconds, one run") :].splitlines()[1:]
+    return table_of(text, "microseconds, one run")
+
+
+def table_of(text: str, title: str) -> dict[str, tuple[float, float]]:
+    rows = text[text.index(title) :].split("\n\n")[0].splitlines()[1:]
     cells = [row.split() for row in rows if not row.endswith(":")]
     return {row[0].rstrip(":"): (float(row[-2]), float(row[-1])) for row in cells}
 
@@ -47,8 +51,17 @@ def test_printed_parts_add_up_to_the_total(view):
             assert table["total"][model] == pytest.approx(1e6 * seconds, abs=6e-4)
             # Four figures are rounded to 0.001 us each.
             assert sum(table[part][model] for part in ADDING_UP) == pytest.approx(table["total"][model], abs=2.6e-3)
-            matrix, vector = table["matrix"][model], table["vector"][model]
-            assert max(matrix, vector) - 2e-3 <= table["compute"][model] <= matrix + vector + 2e-3
+            busy = [table[unit][model] for unit in ("matrix", "vector", "mesh")]
+            assert max(busy) - 2e-3 <= table["compute"][model] <= sum(busy) + 2e-3
+
+
+def test_printed_joules_add_up_to_the_total(view):
+    for k in range(view.found.kernels.number):
+        table = table_of(kernel_text(view, k), "microjoules, one run")
+        assert table["total"][1] == pytest.approx(1e6 * view.simulated.joules[k], abs=6e-4)
+        total = table.pop("total")
+        for model in range(2):
+            assert sum(cells[model] for cells in table.values()) == pytest.approx(total[model], abs=4e-3)
 
 
 def test_launch_and_control_are_the_constants(view):
