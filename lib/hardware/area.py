@@ -53,7 +53,11 @@ def l2_bytes(datapath: dict[str, Any]) -> tuple[int, int, int]:
 
 def chip_area(datapath: dict[str, Any], model: PowerAreaModel) -> Area:
     """Area in mm2 of the chip that a resolved `datapath:` describes (bytes, Hz, bytes/s; chip level)."""
-    constant = power_area_constants(model).values()
+    return area_with(datapath, power_area_constants(model).values())
+
+
+def area_with(datapath: dict[str, Any], constant: dict[str, float]) -> Area:
+    """The same with constants by name (:class:`schemas.power_area.PowerAreaConstants`)."""
     pes = chip_pes(datapath)
     macs = pes * datapath["systolic_rows"] * datapath["systolic_columns"]
     buffer_bytes = datapath["cores"] * datapath["global_buffer_bytes"]

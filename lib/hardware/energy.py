@@ -5,7 +5,7 @@ Constants: `schemas/presets/power_area.yaml`.
 
 from typing import Any, NamedTuple
 
-from lib.hardware.area import chip_area, l1_bytes, l2_bytes
+from lib.hardware.area import area_with, l1_bytes, l2_bytes
 from lib.hardware.datapath import ELEMENT_BYTES
 from schemas.power_area import PowerAreaModel, power_area_constants
 
@@ -35,7 +35,11 @@ class EnergyRates(NamedTuple):
 
 def energy_rates(datapath: dict[str, Any], model: PowerAreaModel) -> EnergyRates:
     """Of a resolved `datapath:` (bytes, Hz, bytes/s; chip level)."""
-    constant = power_area_constants(model).values()
+    return energy_rates_with(datapath, power_area_constants(model).values())
+
+
+def energy_rates_with(datapath: dict[str, Any], constant: dict[str, float]) -> EnergyRates:
+    """The same with constants by name (:class:`schemas.power_area.PowerAreaConstants`)."""
     size = datapath["global_buffer_bytes"] / (16 * MIB)
     buffer_pj = constant["buffer_energy_at_16mib_pj"] * size ** constant["buffer_energy_exponent"]
     return EnergyRates(
@@ -45,7 +49,7 @@ def energy_rates(datapath: dict[str, Any], model: PowerAreaModel) -> EnergyRates
         l2_j=_level(datapath, l2_bytes(datapath), datapath["l2_config"], constant),
         mesh_byte_j=buffer_pj / ACCESS_BYTES * PICO,
         dram_byte_j=constant[f"{datapath['dram_kind']}_energy_pj"] / ACCESS_BYTES * PICO,
-        leakage_w=chip_area(datapath, model).total * constant["leakage_w_per_mm2"],
+        leakage_w=area_with(datapath, constant).total * constant["leakage_w_per_mm2"],
     )
 
 

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 from lib.hardware.area import chip_pes
 from lib.hardware.datapath import datapath_from_spec, mesh_bytes_per_cycle
-from lib.hardware.energy import energy_rates
-from schemas.power_area import PowerAreaModel
+from lib.hardware.energy import energy_rates_with
+from schemas.power_area import PowerAreaModel, power_area_constants
 
 
 class Power(NamedTuple):
@@ -30,12 +30,17 @@ class Power(NamedTuple):
 
 
 def chip_power(datapath: dict[str, Any], model: PowerAreaModel) -> Power:
-    """Power-virus W of the chip that a resolved `datapath:` describes (bytes, Hz, bytes/s; chip level).
+    """Power-virus W of the chip that a resolved `datapath:` describes (bytes, Hz, bytes/s; chip level)."""
+    return power_with(datapath, power_area_constants(model).values())
+
+
+def power_with(datapath: dict[str, Any], constant: dict[str, float]) -> Power:
+    """The same with constants by name (:class:`schemas.power_area.PowerAreaConstants`).
 
     Every cycle each array multiplies in all cells, reads one input a row and one weight a column and exchanges partial
     sums with every column, all lanes work, and the edges of the mesh and DRAM are busy.
     """
-    rates = energy_rates(datapath, model)
+    rates = energy_rates_with(datapath, constant)
     clock = datapath["clock_hz"]
     pes_per_s = chip_pes(datapath) * clock
     rows, columns = datapath["systolic_rows"], datapath["systolic_columns"]
