@@ -18,7 +18,12 @@ from lib.schedule.tiles import tile_space
 MOST_TILES = 20_000
 """Tiles of a layer that are tried in each loop order."""
 NOTHING_LOST = SimulatorConstants(
-    kernel_launch_s=0.0, step_cycles=0.0, dma_latency_s=0.0, dma_run_cycles=0.0, dram_efficiency=1.0
+    kernel_launch_s=0.0,
+    step_cycles=0.0,
+    dma_latency_s=0.0,
+    dma_run_cycles=0.0,
+    channel_interleave_bytes=0.0,
+    dram_efficiency=1.0,
 )
 """Peers' tools count neither launch nor control of steps, and transfers at the peak bandwidth."""
 

@@ -10,7 +10,7 @@ GDDR6 = EDGE._replace(
     cores=1, dram_kind=0, dram_channels=8, dram_bytes_per_s=448e9, global_buffer_bytes=1 << 40
 )  # fmt: skip
 HBM2 = TPU_V3._replace(cores=1, dram_kind=1, dram_channels=16, dram_bytes_per_s=900e9)
-BURSTS = SIMPLE._replace(burst_bytes=32.0)
+BURSTS = SIMPLE._replace(burst_bytes=32.0, channel_interleave_bytes=256.0)
 
 
 def store_s(datapath, channels: int, constants=BURSTS) -> float:

@@ -26,6 +26,7 @@ SIMPLE = SimulatorConstants(
     step_cycles=0.0,
     dma_latency_s=0.0,
     dma_run_cycles=0.0,
+    channel_interleave_bytes=0.0,
     dram_efficiency=1.0,
     burst_bytes=1e-9,
     alu_slots=1.0,
