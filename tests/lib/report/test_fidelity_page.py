@@ -87,6 +87,13 @@ def test_long_tables_are_folded():
     assert "<details>" not in build_report(data(rows[:40]))[0]
 
 
+def test_gain_by_schedules_has_its_goal():
+    figure = Figure("fast-figure-9", "mean-of-5", "speedup_scheduled", "x", "validation", 1.7, 1.75)
+    found = {one.name: one for one in fidelity_headlines(fidelity_figures(data([figure])))}
+    gain = found["fidelity.fast-figure-9.mean-of-5.speedup_scheduled.ours"]
+    assert (gain.value, gain.goal, gain.met) == (1.7, ">= 1.69", True)
+
+
 def test_sources_are_in_the_order_of_the_paper():
     figures = [
         Figure(source, "a", "q", "", "validation", 1.0, 1.0)
