@@ -92,22 +92,23 @@ def _diagonal_cycles(dataflow, pixels, passes, in_c, out_c, groups, packed, rows
 
 
 @njit(cache=True, error_model="numpy")
-def _may_split(axis, wanted, pes, grouped) -> bool:
+def _may_split(axis, wanted, pes, groups) -> bool:
     """Whether an axis of `pes` PEs may split SPLIT_AXES[axis]."""
     if wanted > 0:
         return axis == wanted - 1
     if pes == 1:
         return axis == 0
-    return grouped or axis != GROUP_SPLIT
+    return groups > 1 or axis != GROUP_SPLIT
 
 
 @njit(cache=True, error_model="numpy")
-def pe_splits(datapath, grouped, spatial_x, spatial_y) -> np.int64:
+def pe_splits(datapath, groups, spatial_x, spatial_y) -> np.int64:
     """Ways to split a matrix op over the PE grid that a mapping may choose from: bit `len(SPLIT_AXES) * x + y` for axis
     x splitting SPLIT_AXES[x] and axis y SPLIT_AXES[y].
 
-    `spatial_x`, `spatial_y`: 0, or 1 + what an axis must split. `grouped`: there are several groups. Mirror images on a
-    square grid are left out.
+    `spatial_x`, `spatial_y`: 0, or 1 + what an axis must split. `groups`: of the whole kernel; a single one is
+    only split by choice. Mirror images on a square grid are left out. Whole numbers go to compiled functions as
+    np.int64: of each constant Numba would make one more version.
     """
     free = spatial_x == 0 and spatial_y == 0
     bits = np.int64(0)
@@ -116,8 +117,8 @@ def pe_splits(datapath, grouped, spatial_x, spatial_y) -> np.int64:
             mirrored = free and x > y and datapath.pes_x == datapath.pes_y
             if (
                 not mirrored
-                and _may_split(x, spatial_x, datapath.pes_x, grouped)
-                and _may_split(y, spatial_y, datapath.pes_y, grouped)
+                and _may_split(x, spatial_x, datapath.pes_x, groups)
+                and _may_split(y, spatial_y, datapath.pes_y, groups)
             ):
                 bits |= 1 << (len(SPLIT_AXES) * x + y)
     return bits

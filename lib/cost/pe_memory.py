@@ -7,7 +7,7 @@ from numba import njit
 
 from lib.cost.simulator_constants import ACCUMULATOR_BYTES, VECTOR_REGISTERS
 from lib.hardware.datapath import L2_DISABLED, L2_PRIVATE, L2_SHARED
-from lib.schedule.schedules import INPUT_STATIONARY, OUTPUT_STATIONARY
+from lib.schedule.schedules import INPUT_STATIONARY, OUTPUT_STATIONARY, WEIGHT_STATIONARY
 
 
 class UsableArray(NamedTuple):
@@ -85,6 +85,13 @@ def usable_array(datapath, dataflow) -> UsableArray:
         inputs, weights = weights, inputs
     unused = datapath.systolic_rows - rows + datapath.systolic_columns - columns
     return UsableArray(rows, columns, inputs, weights, sums, shared, unused, cell_bytes, datapath.l1_shared)
+
+
+@njit(cache=True)
+def usable_arrays(datapath) -> tuple[UsableArray, UsableArray, UsableArray]:
+    """:func:`usable_array` by dataflow."""
+    weights, outputs, inputs = np.int64(WEIGHT_STATIONARY), np.int64(OUTPUT_STATIONARY), np.int64(INPUT_STATIONARY)
+    return usable_array(datapath, weights), usable_array(datapath, outputs), usable_array(datapath, inputs)
 
 
 @njit(cache=True, error_model="numpy", forceinline=True)

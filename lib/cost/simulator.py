@@ -13,7 +13,7 @@ from numba import njit
 from lib.cost.cost_model import Costs, Reason
 from lib.cost.energy import energy_of_rows
 from lib.cost.matrix_unit import pe_splits
-from lib.cost.pe_memory import usable_array
+from lib.cost.pe_memory import usable_arrays
 from lib.cost.pipeline import BYTES, PART_NAMES, make_workspace, price_row
 from lib.cost.simulator_constants import SimulatorConstants
 from lib.cost.tile_step import has_matrix_op, step_model
@@ -156,9 +156,10 @@ def _price(
     """`owned`: the workspace, which the caller keeps alive."""
     view, workspace, all_parts = borrowed((model, owned, parts))
     limits = tile_limits(datapath)
-    arrays = (usable_array(datapath, 0), usable_array(datapath, 1), usable_array(datapath, 2))
-    free_splits = pe_splits(datapath, False, 0, 0)
-    free_splits_of_groups = pe_splits(datapath, True, 0, 0)
+    arrays = usable_arrays(datapath)
+    free, one, several = np.int64(0), np.int64(1), np.int64(2)
+    free_splits = pe_splits(datapath, one, free, free)
+    free_splits_of_groups = pe_splits(datapath, several, free, free)
     no_buffer = on_chip_bytes(datapath)[0] <= 0
     for row in range(len(kernel)):
         set_extents(workspace.tile, tile[row])
@@ -168,7 +169,7 @@ def _price(
         else:
             splits = free_splits_of_groups if view.loops[kernel[row], GROUP] > 1 else free_splits
             if spatial[row, 0] > 0 or spatial[row, 1] > 0:
-                splits = pe_splits(datapath, True, spatial[row, 0], spatial[row, 1])
+                splits = pe_splits(datapath, several, np.int64(spatial[row, 0]), np.int64(spatial[row, 1]))
             value[row] = price_row(
                 view, kernel[row], dataflow[row], loop_order[row], splits, np.int64(resident[row]),
                 arrays[dataflow[row]], limits, datapath, workspace, all_parts[row],

@@ -11,7 +11,7 @@ import numpy as np
 from numba import njit
 
 from lib.cost.matrix_unit import pe_splits
-from lib.cost.pe_memory import usable_array
+from lib.cost.pe_memory import usable_arrays
 from lib.cost.pipeline import PART_NAMES, make_workspace, price_row
 from lib.cost.simulator_constants import SimulatorConstants
 from lib.cost.tile_step import compute_step, step_model
@@ -258,11 +258,11 @@ def _best_row(model, k, tiles, budget, resident, datapath, workspace, room, resu
     if on_chip_bytes(datapath)[0] <= 0:
         return
     limits, constants = tile_limits(datapath), model.constants
-    arrays = (usable_array(datapath, 0), usable_array(datapath, 1), usable_array(datapath, 2))
+    arrays = usable_arrays(datapath)
     loops, tile, bounds, nest = model.loops[k], workspace.tile, room.bounds, room.nest[0]
     output_loops = model.operands.node[model.operands.offset[k + 1] - 1, LOOPS_WALKED]
     control_s = constants.step_cycles / datapath.clock_hz
-    splits = pe_splits(datapath, loops[GROUP] > 1, 0, 0)
+    splits = pe_splits(datapath, np.int64(loops[GROUP]), np.int64(0), np.int64(0))
     products = matrix_products(model, k)
     peak = processing_elements(datapath) * datapath.systolic_rows * datapath.systolic_columns * datapath.clock_hz
     rows = _bound_rows(model, k, tiles, budget, resident, datapath, products / peak, tile, room)

@@ -37,7 +37,7 @@ class Walker:
             out, room = np.zeros((2, 8)), np.zeros((4, 5))
             tile = np.array([*extents, 1], dtype=np.int64)
             array = usable_array(self.datapath, dataflow)
-            splits = pe_splits(self.datapath, self.kernels.loops[k, GROUP] > 1, *spatial)
+            splits = pe_splits(self.datapath, int(self.kernels.loops[k, GROUP]), *spatial)
             compute_step(self.model, k, tile, np.uint8(dataflow), splits, array, self.datapath, room, out)
             self.compute_cost[key] = out[int(complete), 0]
         return self.compute_cost[key]
