@@ -81,68 +81,73 @@ class Simulator:
         return Costs(value, reason, dram_bytes, energy.total, all_parts if parts else None)
 
 
+def _first_row(wrong: np.ndarray) -> int | None:
+    """First row of bool[r, ...] with something wrong; None where nothing is."""
+    return int(wrong.reshape(len(wrong), -1).any(axis=1).argmax()) if wrong.any() else None
+
+
 def _check(kernels: Kernels, schedules: Schedules, datapath: Datapath) -> None:
     for field, most in (("dataflow", INPUT_STATIONARY), ("loop_order", len(LOOP_ORDERS) - 1), ("resident", 7)):
-        rows = np.flatnonzero(getattr(schedules, field) > most)
-        if len(rows):
-            value = getattr(schedules, field)[rows[0]]
-            raise ValueError(f"schedule row {rows[0]}: `{field}` is {value}; 0 to {most} are allowed")
-    rows = np.flatnonzero(schedules.inner_tile.any(axis=(1, 2)))
-    if len(rows):
+        row = _first_row(getattr(schedules, field) > most)
+        if row is not None:
+            value = getattr(schedules, field)[row]
+            raise ValueError(f"schedule row {row}: `{field}` is {value}; 0 to {most} are allowed")
+    row = _first_row(schedules.inner_tile != 0)
+    if row is not None:
         raise ValueError(
-            f"schedule row {rows[0]}: `inner_tile` is set, but the simulator takes only 0 (default rule: L2 and L1 keep"
+            f"schedule row {row}: `inner_tile` is set, but the simulator takes only 0 (default rule: L2 and L1 keep"
             " what shortens the step most)"
         )
-    _check_spatial(kernels, schedules)
-    rows = np.flatnonzero(schedules.resident)
-    if len(rows) and datapath.global_buffer_bytes == 0:
+    row = _first_row(schedules.resident != 0)
+    if row is not None and datapath.global_buffer_bytes == 0:
         raise ValueError(
-            f"schedule row {rows[0]}: `resident` is {schedules.resident[rows[0]]}, but the datapath has no global "
+            f"schedule row {row}: `resident` is {schedules.resident[row]}, but the datapath has no global "
             "buffer to keep operands in; 0 is allowed"
         )
+    _check_spatial(kernels, schedules)
     _check_extents(kernels, schedules)
 
 
 def _check_spatial(kernels: Kernels, schedules: Schedules) -> None:
-    grid, array = schedules.spatial[:, :2], schedules.spatial[:, 2:]
-    rows = np.flatnonzero(((grid < 0) | (grid > len(SPLIT_AXES))).any(axis=1))
-    if len(rows):
+    spatial = schedules.spatial
+    if not spatial.any():
+        return
+    row = _first_row((spatial[:, :2] < 0) | (spatial[:, :2] > len(SPLIT_AXES)))
+    if row is not None:
         choices = ", ".join(f"{number} {name}" for number, name in enumerate(("default rule", *SPLIT_AXES)))
-        raise ValueError(f"schedule row {rows[0]}: `spatial` is {schedules.spatial[rows[0]].tolist()}; {choices}")
-    rows = np.flatnonzero(array.any(axis=1))
-    if len(rows):
+        raise ValueError(f"schedule row {row}: `spatial` is {spatial[row].tolist()}; {choices}")
+    row = _first_row(spatial[:, 2:] != 0)
+    if row is not None:
         raise ValueError(
-            f"schedule row {rows[0]}: `spatial` is {schedules.spatial[rows[0]].tolist()}, but what lies on the rows and"
-            " columns of an array follows from the dataflow; their entries must be 0"
+            f"schedule row {row}: `spatial` is {spatial[row].tolist()}, but what lies on the rows and columns of an "
+            "array follows from the dataflow; their entries must be 0"
         )
-    rows = np.flatnonzero(grid.any(axis=1) & ~has_matrix_op(kernels)[schedules.kernel])
-    if len(rows):
+    row = _first_row(spatial.any(axis=1) & ~has_matrix_op(kernels)[schedules.kernel])
+    if row is not None:
         raise ValueError(
-            f"schedule row {rows[0]}: `spatial` is set, but kernel {schedules.kernel[rows[0]]} has no matrix op to "
-            "split over the PE grid"
+            f"schedule row {row}: `spatial` is set, but kernel {schedules.kernel[row]} has no matrix op to split over "
+            "the PE grid"
         )
 
 
 def _check_extents(kernels: Kernels, schedules: Schedules) -> None:
     loops, tile, padded = kernels.loops[schedules.kernel], schedules.tile, schedules.padded
-    rows = np.flatnonzero(((padded < 0) | (padded > 0) & (padded < loops)).any(axis=1))
-    if len(rows):
-        row = rows[0]
+    is_padded = bool(padded.any())
+    extents = np.maximum(loops, padded) if is_padded else loops
+    row = _first_row((padded != 0) & (padded < loops)) if is_padded else None
+    if row is not None:
         raise ValueError(
             f"schedule row {row}: `padded` is {padded[row].tolist()}; an entry is 0 (not padded) or at least the extent"
             f" of its loop, {loops[row].tolist()} for kernel {schedules.kernel[row]}"
         )
-    extents = np.maximum(loops, padded)
-    rows = np.flatnonzero(((tile < 1) | (tile > extents)).any(axis=1))
-    if len(rows):
-        row = rows[0]
+    row = _first_row((tile < 1) | (tile > extents))
+    if row is not None:
         raise ValueError(
             f"schedule row {row}: tile {tile[row].tolist()} does not lie within the loops {extents[row].tolist()} of "
             f"kernel {schedules.kernel[row]}"
         )
-    rows = np.flatnonzero((-(-extents // tile) > -(-loops // tile)).any(axis=1))
-    if len(rows):
-        row = rows[0]
+    row = _first_row(-(-extents // tile) > -(-loops // tile)) if is_padded else None
+    if row is not None:
         raise ValueError(
             f"schedule row {row}: with tile {tile[row].tolist()} the loops {loops[row].tolist()} padded to "
             f"{extents[row].tolist()} have a tile of nothing but padding"
