@@ -60,9 +60,11 @@ class SimulatorConstants(NamedTuple):
 DIVIDE_INSTRUCTIONS = 4.0
 """Reciprocal estimate, two instructions of a Newton step, one multiplication. Assumed from the algorithm."""
 
-TRANSCENDENTAL_INSTRUCTIONS = 10.0
-"""Range reduction 3, polynomial of degree 5 by Horner's rule 5, scaling 2: the length of Cephes' expf. Assumed
-for tanh, logarithm, error function and the rest of the class too."""
+TRANSCENDENTAL_INSTRUCTIONS = 3.0
+"""One that hands the register to the transcendental unit, which takes one a cycle beside the arithmetic slots (TPU's
+extended unary pipeline, as XLA's and Pallas's documents call it), and two to scale before and after: exp from a power
+of two, logistic from tanh. Assumed for the rest of the class too. FAST's table 5 (FAST-Large, calibration) agrees: with
+the 10 of a polynomial in software its vector unit alone would take most of the time printed for everything."""
 
 VECTOR_REGISTERS = 32
 """Vector registers of a PE [Norrie]."""

@@ -28,11 +28,11 @@ INSTRUCTIONS = {
     "window": 1.0,
     "simple": 1.0,
     "divide": 4.0,
-    "transcendental": 8.0,
+    "transcendental": 3.0,
     "movement": 1.0,
 }
-"""Arithmetic instructions for one element by cost class: a reciprocal estimate and two Newton steps for a divide; range
-reduction, a polynomial of degree 4-5 and scaling for a transcendental."""
+"""Arithmetic instructions for one element by cost class: a reciprocal estimate and two Newton steps for a divide; for a
+transcendental one that starts the unit for such functions, and scaling before and after."""
 
 _INSTRUCTIONS = np.array([INSTRUCTIONS[name] for name in OP_CLASSES])
 _SWEPT = np.array([name in ("reduction", "window") for name in OP_CLASSES])

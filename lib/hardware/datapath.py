@@ -9,6 +9,10 @@ L1_CONFIGS = ("private", "shared")
 L2_CONFIGS = ("disabled", "private", "shared")
 L2_DISABLED, L2_PRIVATE, L2_SHARED = range(3)
 """Private: inputs, weights and outputs have a buffer each; shared: they share one (FAST table 3)."""
+MESH_VECTORS = 2
+"""Array rows or columns that an edge of the mesh carries a cycle. Calibrated on the compute utilisation of FAST-Large
+(FAST table 5: 0.61): with 1, 1.5, 2 and without a limit it comes out at 0.39, 0.46, 0.49 and 0.54. Power is charged
+alike."""
 DRAM_KINDS = ("gddr6", "hbm2")
 DEPTHWISE_MAPPINGS = ("diagonal", "taps")
 DIAGONAL, TAPS = range(2)
@@ -136,12 +140,12 @@ def vector_lanes_of_core(datapath) -> int:
 
 @njit(cache=True)
 def mesh_bytes_per_cycle(datapath) -> int:
-    """Bytes a cycle that the global buffer of a core moves over the edges of the mesh of PEs: what its arrays take and
-    give at full rate. Inputs enter each row of PEs once and are passed on along x, weights enter each column of PEs and
-    are passed on along y, and each row of PEs sends one array row of results back. Assumed; for FAST-Large 1.5 TB/s,
-    where FAST's table 5 and figure 15 fit 1.5 to 2.0."""
+    """Bytes a cycle that the global buffer of a core moves over the edges of the mesh of PEs: MESH_VECTORS times what
+    its arrays take and give at full rate. Inputs enter each row of PEs once and are passed on along x, weights enter
+    each column of PEs and are passed on along y, and each row of PEs sends one array row of results back."""
     rows, columns = datapath.systolic_rows, datapath.systolic_columns
-    return datapath.element_bytes * (datapath.pes_y * (rows + columns) + datapath.pes_x * columns)
+    vector_elements = datapath.pes_y * (rows + columns) + datapath.pes_x * columns
+    return MESH_VECTORS * datapath.element_bytes * vector_elements
 
 
 @njit(cache=True)

@@ -3,7 +3,7 @@
 Our compiler makes kernels of their own of what the paper keeps in the region of a matrix op, and every kernel pays for
 all it reads. Here, so that figures can be compared with the paper's,
 
-- a reduction reads nothing: it is part of what makes the array that it reduces;
+- a reduction reads nothing: it is part of what makes the array that it reduces, and costs what the vector unit adds up;
 - squeeze-excite's convolutions on one pixel stand at the end of the chain, where their weights cost what they cost and
   nothing passes between them and the rest;
 - of several inputs only the one from the kernel just before, or else the largest one, costs anything (variant

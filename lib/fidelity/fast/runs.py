@@ -5,7 +5,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from lib.cost.pipeline import EXPOSED_S
+from lib.cost.pipeline import EXPOSED_S, VECTOR_S
 from lib.cost.simulator import Simulator
 from lib.cost.simulator_constants import SimulatorConstants
 from lib.fidelity.fast.chain import Chain, fast_chain
@@ -176,7 +176,8 @@ class Runs:
             chain_s, chain_bytes = solved.kernel_s, solved.dram_bytes
         else:
             chain_s, chain_bytes = problem.seconds[:, 0], problem.dram_bytes[:, 0]
-        busy_s = _busy_s(model, kernels, rows, datapath)[place * problem.choices + choice]
+        busy_s, vector_s = _busy_s(model, kernels, rows, datapath)[:, place * problem.choices + choice]
+        busy_s[chain.reductions] = vector_s[chain.reductions]
         busy_s = busy_s * kernels_of.found.occurrence_executions
         seconds, dram_bytes = np.zeros(len(place)), np.zeros(len(place))
         seconds[chain.order], dram_bytes[chain.order] = chain_s, chain_bytes
@@ -226,10 +227,11 @@ class Runs:
 
 
 def _busy_s(model: Simulator, kernels: Kernels, rows: Schedules, datapath: Datapath) -> np.ndarray:
-    """float64[r] of each row, what is not waited for DRAM; the global buffer has room for tiles beside residents."""
+    """float64[2, r] of each row, what is not waited for DRAM, and the vector unit alone; the global buffer has room for
+    tiles beside residents."""
     everything = int((kernels.operand_elements * np.maximum(kernels.operand_element_bytes, 4)).sum())
     if datapath.global_buffer_bytes > 0:
         datapath = datapath._replace(global_buffer_bytes=2 * (datapath.global_buffer_bytes + everything))
     costs = model.cost(kernels, rows, datapath, parts=True)
     assert costs.parts is not None
-    return costs.value - costs.parts[:, EXPOSED_S]
+    return np.stack([costs.value - costs.parts[:, EXPOSED_S], costs.parts[:, VECTOR_S]])

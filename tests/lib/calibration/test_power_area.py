@@ -21,7 +21,7 @@ def test_the_fit_meets_the_ratios_and_stays_near_published_constants():
         if name in NOT_FITTED:
             assert value == public[name]
         elif name != "sram_energy_exponent":  # table 6 needs about 1
-            assert abs(np.log(value / public[name])) < 0.3
+            assert abs(np.log(value / public[name])) < 0.35
 
 
 def test_published_constants_alone_miss_the_ratios():

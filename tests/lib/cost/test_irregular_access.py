@@ -38,7 +38,7 @@ def test_a_look_up_moves_the_rows_that_it_picks():
 
 
 def test_each_row_is_a_run_of_its_own():
-    datapath, constants = toy(), SimulatorConstants()
+    datapath, constants = toy()._replace(dram_channels=1), SimulatorConstants()
     seconds, moved = transfer(look_up(), TABLE, datapath)
     assert moved == PICKED * WIDTH * 4
     rate = datapath.dram_bytes_per_s * constants.dram_efficiency

@@ -150,30 +150,31 @@ def test_operands_cross_in_the_number_format(format_bytes):
 
 
 def test_the_mesh_is_as_wide_as_what_its_arrays_take():
-    # TPU-v3: one row of PEs takes 128 inputs and gives 128 results, two columns take 128 weights each; bfloat16.
-    assert mesh_bytes_per_cycle(TPU_V3) == 2 * (128 + 128 + 2 * 128)
-    assert mesh_bytes_per_cycle(EDGE) == 2 * (2 * (32 + 32) + 2 * 32)
-    assert mesh_bytes_per_cycle(EDGE._replace(element_bytes=1)) == 2 * (32 + 32) + 2 * 32
+    # TPU-v3: one row of PEs takes 128 inputs and gives 128 results, two columns take 128 weights each; bfloat16. Edges
+    # carry two such vectors a cycle.
+    assert mesh_bytes_per_cycle(TPU_V3) == 2 * 2 * (128 + 128 + 2 * 128)
+    assert mesh_bytes_per_cycle(EDGE) == 2 * 2 * (2 * (32 + 32) + 2 * 32)
+    assert mesh_bytes_per_cycle(EDGE._replace(element_bytes=1)) == 2 * (2 * (32 + 32) + 2 * 32)
 
 
 def test_a_step_waits_for_the_mesh():
     # [128, 64] x [64, 128] on 2 PEs of 128 x 128: one fold each, 128 vectors. Inputs 16 KiB, weights 16, results 32.
     _, parts, _ = price(dot(128, 128, 64), (128, 1, 1, 128, 64, 1, 1, 1), datapath=MESHED)
-    assert parts["mesh_s"] == pytest.approx(65536 / 1024 * CYCLE)
+    assert parts["mesh_s"] == pytest.approx(65536 / 2048 * CYCLE)
     assert parts["matrix_s"] == pytest.approx((128 + 253) * CYCLE)
-    # A PE with narrow edges: 64 x 8 PEs of 8 x 8 take 2 (8 x 16 + 64 x 8) = 1,280 bytes a cycle.
+    # A PE with narrow edges: 64 x 8 PEs of 8 x 8 take 2 x 2 (8 x 16 + 64 x 8) = 2,560 bytes a cycle.
     many = MESHED._replace(pes_x=64, pes_y=8, systolic_rows=8, systolic_columns=8, vector_lanes=8)
     fast = many._replace(dram_bytes_per_s=1e15)
-    seconds, parts, _ = price(dot(4096, 64, 64), (4096, 1, 1, 64, 64, 1, 1, 1), datapath=fast)
-    compulsory = (4096 * 64 + 64 * 64 + 4096 * 64) * 2
-    assert parts["mesh_s"] >= compulsory / 1280 * CYCLE > parts["matrix_s"]
+    seconds, parts, _ = price(dot(4096, 64, 8), (4096, 1, 1, 64, 8, 1, 1, 1), datapath=fast)
+    compulsory = (4096 * 8 + 8 * 64 + 4096 * 64) * 2
+    assert parts["mesh_s"] >= compulsory / 2560 * CYCLE > parts["matrix_s"]
     assert seconds >= parts["mesh_s"]
 
 
 def test_elementwise_operands_cross_as_they_are_and_shared_ones_once():
     row, tile = elementwise(4, 8, 8, 128), (4, 8, 8, 128, 1, 1, 1, 1)
     _, parts, moved = price(row, tile, datapath=MESHED)
-    assert parts["mesh_s"] == pytest.approx(moved.sum() / 1024 * CYCLE)
+    assert parts["mesh_s"] == pytest.approx(moved.sum() / 2048 * CYCLE)
 
 
 def test_partial_sums_of_cut_contractions_go_to_the_buffer_and_back():
@@ -181,12 +182,12 @@ def test_partial_sums_of_cut_contractions_go_to_the_buffer_and_back():
     one = MESHED._replace(pes_x=1)
     _, whole, _ = price(dot(64, 128, 256), (64, 1, 1, 128, 256, 1, 1, 1), datapath=one)
     _, halved, _ = price(dot(64, 128, 256), (64, 1, 1, 128, 128, 1, 1, 1), datapath=one)
-    assert (halved["mesh_s"] - whole["mesh_s"]) / CYCLE * 768 == pytest.approx(2 * 4 * 64 * 128)
+    assert (halved["mesh_s"] - whole["mesh_s"]) / CYCLE * 1536 == pytest.approx(2 * 4 * 64 * 128)
 
 
 def test_vector_units_with_ports_of_their_own_leave_the_mesh_to_the_matrix_operands():
     # As above: inputs and weights of 16 KiB each are left of 64 KiB.
     _, parts, _ = price(dot(128, 128, 64), (128, 1, 1, 128, 64, 1, 1, 1))
-    assert parts["mesh_s"] == pytest.approx(32768 / 1024 * CYCLE)
+    assert parts["mesh_s"] == pytest.approx(32768 / 2048 * CYCLE)
     _, parts, _ = price(elementwise(4, 8, 8, 128), (4, 8, 8, 128, 1, 1, 1, 1))
     assert parts["mesh_s"] == 0

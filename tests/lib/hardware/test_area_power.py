@@ -29,9 +29,9 @@ def test_public_power_of_tpu_v3_by_hand():
     # 2 x 128 B of inputs and of weights, 4 x 128 B of partial sums = 1024 B = 128 accesses a cycle and PE;
     # 64 KiB is 3 doublings above 8 KiB.
     assert power.l1 == pytest.approx(4 * 0.94e9 * 128 * 7.5e-12 * 8**0.129)
-    # 16 MiB: 35.6 pJ; 2 cores x 1024 B a cycle (1 PE row x (256 + 256) + 2 PE columns x 256).
-    assert mesh_bytes_per_cycle(datapath_from_spec(TPU_V3)) == 1024
-    assert power.global_buffer == pytest.approx(2 * 128 * 0.94e9 * 35.6e-12)
+    # 16 MiB: 35.6 pJ; 2 cores x 2048 B a cycle (two vectors each: 1 PE row x (256 + 256) + 2 PE columns x 256).
+    assert mesh_bytes_per_cycle(datapath_from_spec(TPU_V3)) == 2 * 1024
+    assert power.global_buffer == pytest.approx(2 * 256 * 0.94e9 * 35.6e-12)
     assert power.dram == pytest.approx(900e9 / 8 * 350e-12)
     assert power.leakage == pytest.approx(0.05 * chip_area(TPU_V3, "public").total)
 
@@ -52,7 +52,7 @@ def test_the_fitted_slope_of_l1_ends_at_8_kib():
         return chip_power(FAST_LARGE | sizes, "fast-fitted").l1
 
     assert l1(1) / l1(2) == pytest.approx(0.5**0.129)  # 4 and 8 KiB in all: the published slope
-    assert l1(4) / l1(2) == pytest.approx(2**0.975)  # the fitted one
+    assert l1(4) / l1(2) == pytest.approx(2**1.05)  # the fitted one
 
 
 def test_fitted_model_meets_table_5():
