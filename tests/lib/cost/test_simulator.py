@@ -204,7 +204,8 @@ def test_splits_that_do_not_exist_are_refused():
 
 def test_reduction_over_lanes_ends_in_the_cross_lane_unit():
     # 256 rows of 512 bfloat16: 131,072 elements x (3 + 1) instructions; what is left are 256 rows x 128 lanes, which
-    # the cross-lane unit takes 128 lanes a cycle, and the 256 sums, which it lays along the lanes (8 a sublane row). A sum over rows has no such end but 3 rotations and additions.
+    # the cross-lane unit takes 128 lanes a cycle, and the 256 sums, which it lays along the lanes (8 a sublane row). A
+    # sum over rows has no such end but 3 rotations and additions.
     _, parts, _ = price(row_sum(256, 512), (256, 512, 1, 1, 1, 1, 1, 1))
     assert parts["vector_s"] == pytest.approx(131072 * 4 / 1024 * CYCLE)
     _, narrow, _ = price(row_sum(256, 128), (256, 128, 1, 1, 1, 1, 1, 1))
