@@ -9,10 +9,10 @@ from typing import NamedTuple
 import numpy as np
 
 from lib.cost.pipeline import ARRAY, BYTES, MESH_S, VECTOR_S
+from lib.cost.tile_step import has_matrix_op
 from lib.hardware.datapath import Datapath, mesh_bytes_per_cycle, spec_of_datapath, vector_lanes_of_core
 from lib.hardware.energy import energy_rates
 from lib.program.kernels import KERNEL_H, KERNEL_W, Kernels
-from lib.program.op_kinds import OP_CLASSES, op_class_numbers
 from schemas.power_area import PowerAreaModel
 
 
@@ -37,10 +37,9 @@ class Energy(NamedTuple):
 
 def matrix_products(kernels: Kernels) -> np.ndarray:
     """float64[k] multiplications of each kernel's matrix op that are not with inserted zeros; 0 without one."""
-    matrix = op_class_numbers()[kernels.op_kind[kernels.hero]] == OP_CLASSES.index("matrix")
     taps = kernels.loops[:, KERNEL_H : KERNEL_W + 1].astype(np.float64)
     used = np.ceil(taps / kernels.base_dilation) / taps
-    return matrix * kernels.loops.prod(axis=1, dtype=np.float64) * used.prod(axis=1)
+    return has_matrix_op(kernels) * kernels.loops.prod(axis=1, dtype=np.float64) * used.prod(axis=1)
 
 
 def energy_of_rows(

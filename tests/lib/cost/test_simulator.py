@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from lib.cost.cost_model import Reason
 from lib.cost.simulator import PART_NAMES, Simulator
-from lib.cost.simulator_constants import SimulatorConstants
+from lib.fidelity.best_tiles import NOTHING_LOST
 from lib.program.kernel_builder import KernelsBuilder
 from lib.schedule.schedules import schedules_for_tiles
 from tests.kernel_examples import convolution_relu, depthwise, dot, elementwise, reduction
@@ -21,16 +21,7 @@ from tests.lib.cost.random_kernels import (
     transposition,
 )
 
-SIMPLE = SimulatorConstants(
-    kernel_launch_s=0.0,
-    step_cycles=0.0,
-    dma_latency_s=0.0,
-    dma_run_cycles=0.0,
-    channel_interleave_bytes=0.0,
-    dram_efficiency=1.0,
-    burst_bytes=1e-9,
-    alu_slots=1.0,
-)
+SIMPLE = NOTHING_LOST._replace(burst_bytes=1e-9, alu_slots=1.0)
 """Nothing is lost on the way: only the units and the pipeline are left."""
 CYCLE = 1 / 0.94e9
 BYTE = 1 / 450e9

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from lib.cost.simulator import Simulator
-from lib.cost.simulator_constants import SimulatorConstants
+from lib.fidelity.best_tiles import NOTHING_LOST
 from lib.program.extraction import ProgramKernels
 from lib.program.kernel_builder import KernelRow, KernelsBuilder, OperandRow, OpRow
 from lib.program.kernels import ABSENT, INPUT, OUTPUT, PARALLEL, WEIGHT
@@ -18,15 +18,7 @@ from tests.lib.cost.random_kernels import TPU_V3, random_kernels
 ROWS, LANES = 1024, 1024
 TENSOR = ROWS * LANES * 2
 """2 MiB, whole registers: tiles are not padded."""
-SIMPLE = SimulatorConstants(
-    kernel_launch_s=0.0,
-    step_cycles=0.0,
-    dma_latency_s=0.0,
-    dma_run_cycles=0.0,
-    channel_interleave_bytes=0.0,
-    dram_efficiency=1.0,
-    burst_bytes=1e-9,
-)
+SIMPLE = NOTHING_LOST._replace(burst_bytes=1e-9)
 FAST_COMPUTE = TPU_V3._replace(vector_lanes=1 << 20, systolic_columns=1 << 20)
 """Lanes for the vector unit, columns for the mesh: all time is DRAM time: no step computes longer than it loads."""
 
