@@ -2,22 +2,23 @@
 
 from typing import Annotated, Any, Literal
 
-from pydantic import Discriminator, Field, Tag
+from pydantic import BeforeValidator, Discriminator, Field, Tag
 
 from schemas.problem import Problem
-from schemas.study_base import EachOnce, IdList, PositiveInt, Selection, StudyModel
+from schemas.study_base import EachOnce, Id, IdList, PositiveInt, Selection, StudyModel
 
 Task = Literal["tile", "fusion"]
 Share = Annotated[float, Field(gt=0, lt=1)]
 
 
-class FamilySplit(StudyModel):
-    """Whole families are held out, drawn by the study's seed."""
+class DrawnSplit(StudyModel):
+    """Whole families or whole architectures are held out, drawn by the study's seed."""
 
-    by: Literal["family"] = "family"
-    """The unit that is never divided between training, validation and test."""
+    by: Literal["family", "program"] = "family"
+    """The unit that is never divided between training, validation and test: an architecture `family`, or with `program`
+    an architecture with all its batches, modes and sizes (the paper's random split)."""
     test: Share = 0.3
-    """Share of the programs that is asked for in test; whole families come as close as they can."""
+    """Share of the programs that is asked for in test; whole units come as close as they can."""
     validation: Share = 0.2
     """Share of the programs that is asked for in validation."""
 
@@ -64,14 +65,12 @@ def _split_kind(written: Any) -> str:
     if isinstance(written, NamedSplit):
         return "named"
     if not isinstance(written, dict) or "by" in written:
-        return "family"
+        return "drawn"
     names = any(isinstance(written.get(part), list) for part in ("validation", "test"))
-    return "named" if names or "train" in written else "family"
+    return "named" if names or "train" in written else "drawn"
 
 
-Split = Annotated[
-    Annotated[FamilySplit, Tag("family")] | Annotated[NamedSplit, Tag("named")], Discriminator(_split_kind)
-]
+Split = Annotated[Annotated[DrawnSplit, Tag("drawn")] | Annotated[NamedSplit, Tag("named")], Discriminator(_split_kind)]
 
 
 class TileTask(StudyModel):
@@ -97,8 +96,10 @@ class Dataset(StudyModel):
     """The hardware variants."""
     tasks: EachOnce[list[Task]] = ["tile", "fusion"]
     """What varies: the tile size of a kernel, or which operations make a kernel."""
-    split: Split = FamilySplit()
+    split: Split = DrawnSplit()
     """Which programs are for training, validation and test."""
+    splits: Annotated[dict[Id, Split], BeforeValidator(lambda written: {} if written is None else written)] = {}
+    """Other splits of the same programs by id, for models that name one in `split`. Labels are made once for all."""
     tile: TileTask = TileTask()
     """Settings of the tile task."""
     fusion: FusionTask = FusionTask()

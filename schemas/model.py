@@ -18,6 +18,8 @@ class Model(StudyModel):
     """What it predicts: `tile` ranks the tiles of a kernel, `fusion` predicts a kernel's runtime."""
     dataset: str
     """The dataset that it learns from."""
+    split: str | None = None
+    """One of the dataset's `splits`; default: its `split`."""
     hardware: Selection = "all"
     """The hardware variants of the dataset that it learns; `all`: all of the dataset's."""
     seeds: EachOnce[list[Seed]] = [1]

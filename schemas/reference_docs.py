@@ -14,7 +14,7 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
-from schemas.dataset import Dataset, FamilySplit, FusionTask, NamedSplit, TileTask
+from schemas.dataset import Dataset, DrawnSplit, FusionTask, NamedSplit, TileTask
 from schemas.evaluation import Evaluation
 from schemas.fidelity import Fidelity
 from schemas.hardware import HARDWARE_PRESETS, DatapathEntry, Hardware
@@ -33,7 +33,7 @@ _SECTIONS: list[tuple[str, type[BaseModel]]] = [
     ("hardware.ID", Hardware),
     ("hardware.ID.datapath", DatapathEntry),
     ("datasets.ID", Dataset),
-    ("datasets.ID.split, by family", FamilySplit),
+    ("datasets.ID.split, drawn", DrawnSplit),
     ("datasets.ID.split, by name", NamedSplit),
     ("datasets.ID.tile", TileTask),
     ("datasets.ID.fusion", FusionTask),

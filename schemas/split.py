@@ -1,37 +1,38 @@
-"""The split by family: whole architecture families go to training, validation or test."""
+"""Drawn splits: whole architecture families, or whole architectures, go to training, validation or test."""
 
 import hashlib
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from typing import Literal
 
 PARTS = ("train", "validation", "test")
 
 
-def family_split(families: dict[str, str], test: float, validation: float, seed: int) -> dict[str, list[str]]:
-    """Assign programs to the three parts, family by family.
+def drawn_split(
+    units: Mapping[str, str], by: Literal["family", "program"], test: float, validation: float, seed: int
+) -> dict[str, list[str]]:
+    """Assign programs to the three parts, unit by unit.
 
-    `families` maps program to family; `test` and `validation` are the asked shares of programs. Families
-    are shuffled by a hash of the seed and their name, so a family that is added later leaves the order of
-    the others alone. Test, then validation, takes families in that order as long as each brings the
-    part's share closer to the asked one; each part gets at least one family, the smallest if all of them
-    overshoot. Returns sorted program names by part.
+    `units` maps program to the unit that is never divided: its family, or its architecture where `by` is program.
+    `test` and `validation` are the asked shares of programs. Units are shuffled by a hash of the seed and their name,
+    so a unit that is added later leaves the order of the others alone. Test, then validation, takes units in that
+    order as long as each brings the part's share closer to the asked one; each part gets at least one unit, the
+    smallest if all of them overshoot. Returns sorted program names by part.
 
-    Raises ValueError if there are fewer than three families.
+    Raises ValueError if there are fewer than three units.
     """
-    sizes = Counter(families.values())
+    sizes = Counter(units.values())
     if len(sizes) < len(PARTS):
         names = ", ".join(sorted(sizes))
-        raise ValueError(f"a split by family needs at least 3 families, there are {len(sizes)}: {names}")
-    left = sorted(sizes, key=lambda family: hashlib.sha256(f"{seed}:{family}".encode()).hexdigest())
+        wanted = "families" if by == "family" else "architectures"
+        raise ValueError(f"a split by {by} needs at least 3 {wanted}, there are {len(sizes)}: {names}")
+    left = sorted(sizes, key=lambda unit: hashlib.sha256(f"{seed}:{unit}".encode()).hexdigest())
     part_of: dict[str, str] = {}
     for part, share, kept_back in (("test", test, 2), ("validation", validation, 1)):
-        for family in _closest(left, sizes, share * len(families), len(left) - kept_back):
-            part_of[family] = part
-            left.remove(family)
-    return {
-        part: sorted(name for name, family in families.items() if part_of.get(family, "train") == part)
-        for part in PARTS
-    }
+        for unit in _closest(left, sizes, share * len(units), len(left) - kept_back):
+            part_of[unit] = part
+            left.remove(unit)
+    return {part: sorted(name for name, unit in units.items() if part_of.get(unit, "train") == part) for part in PARTS}
 
 
 def families_on_both_sides(split: Mapping[str, Sequence[str]], families: Mapping[str, str]) -> list[str]:
@@ -44,11 +45,11 @@ def families_on_both_sides(split: Mapping[str, Sequence[str]], families: Mapping
 
 
 def _closest(order: list[str], sizes: Counter[str], target: float, most: int) -> list[str]:
-    """The families, in order and at most `most`, that bring the number of programs close to `target`."""
+    """The units, in order and at most `most`, that bring the number of programs close to `target`."""
     chosen: list[str] = []
     programs = 0
-    for family in order:
-        if len(chosen) < most and abs(programs + sizes[family] - target) < abs(programs - target):
-            chosen.append(family)
-            programs += sizes[family]
-    return chosen or [min(order, key=lambda family: sizes[family])]
+    for unit in order:
+        if len(chosen) < most and abs(programs + sizes[unit] - target) < abs(programs - target):
+            chosen.append(unit)
+            programs += sizes[unit]
+    return chosen or [min(order, key=lambda unit: sizes[unit])]

@@ -10,14 +10,14 @@ from typing import Annotated, Any
 from pydantic import Field, StringConstraints, ValidationInfo, model_validator
 
 from schemas.autotune import AutotuneSection
-from schemas.dataset import Dataset, NamedSplit
+from schemas.dataset import Dataset, DrawnSplit, NamedSplit
 from schemas.evaluation import Evaluation
 from schemas.fidelity import Fidelity
 from schemas.hardware import Hardware, base_chain, merged_datapath
 from schemas.model import Model
 from schemas.problem import inconsistent
 from schemas.search import Search
-from schemas.split import PARTS, family_split
+from schemas.split import PARTS, drawn_split
 from schemas.study_base import Section, StudyModel, select
 from schemas.study_references import consistency_problems, id_problems
 from schemas.workload import Workload
@@ -74,12 +74,21 @@ class Study(StudyModel):
         """Family of each of the workloads, in sorted order of the workloads."""
         return {id: self.workloads[id].family_of(id) for id in sorted(workloads)}
 
-    def split(self, dataset: str) -> dict[str, list[str]]:
-        """The dataset's workloads for `train`, `validation` and `test`, sorted."""
-        split = self.datasets[dataset].split
+    def split(self, dataset: str, name: str | None = None) -> dict[str, list[str]]:
+        """The dataset's workloads for `train`, `validation` and `test`, sorted, by its `split` or the one of its
+        `splits` that is called `name`."""
+        entry = self.datasets[dataset]
+        split = entry.split if name is None else entry.splits[name]
         if isinstance(split, NamedSplit):
             return split.parts()
-        return family_split(self.families(self.workload_ids(dataset)), split.test, split.validation, self.seed)
+        return drawn_split(self.split_units(dataset, split), split.by, split.test, split.validation, self.seed)
+
+    def split_units(self, dataset: str, split: DrawnSplit) -> dict[str, str]:
+        """The unit that a drawn split never divides, of each of the dataset's workloads."""
+        ids = self.workload_ids(dataset)
+        if split.by == "family":
+            return self.families(ids)
+        return {id: self.workloads[id].architecture_of(id) for id in ids}
 
     def resolved_workload(self, id: str) -> dict[str, Any]:
         """What the program rule gets."""
@@ -111,7 +120,7 @@ class Study(StudyModel):
     def resolved_model(self, id: str) -> dict[str, Any]:
         """What the model rule gets; the seed of training is the rule's wildcard."""
         model = self.models[id]
-        split = self.split(model.dataset)
+        split = self.split(model.dataset, model.split)
         return {
             "id": id,
             "task": model.task,
@@ -123,10 +132,11 @@ class Study(StudyModel):
         }
 
     def resolved_evaluation(self, id: str) -> dict[str, Any]:
-        """What the evaluation rule gets; models keep their order, as the first of a task is the headline."""
+        """What the evaluation rule gets; models keep their order, as the first of a task is the headline. The models of
+        a dataset have one split."""
         ids = self.evaluations[id].models
-        datasets = sorted({self.models[model].dataset for model in ids})
-        split = {dataset: self.split(dataset) for dataset in datasets}
+        name = {self.models[model].dataset: self.models[model].split for model in ids}
+        split = {dataset: self.split(dataset, name[dataset]) for dataset in sorted(name)}
         return {
             "id": id,
             "models": [self._evaluated_model(model) for model in ids],

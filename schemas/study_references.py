@@ -8,11 +8,12 @@ that they get, and what depends on those is left alone.
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from schemas.dataset import FamilySplit, NamedSplit
+from schemas.dataset import DrawnSplit, NamedSplit
 from schemas.evaluation import RESERVED_IDS
 from schemas.hardware import DATAPATH_KEYS, HARDWARE_PRESETS, BaseCircleError, base_chain, merged_datapath
+from schemas.model import Model
 from schemas.problem import Path, Problem, allowed_names, got
-from schemas.split import family_split
+from schemas.split import drawn_split
 from schemas.study_base import select
 
 if TYPE_CHECKING:
@@ -109,11 +110,14 @@ def _presets() -> str:
 def _split_problems(study: "Study", known: Mapping[str, list[str]]) -> Iterator[Problem]:
     for id, dataset in study.datasets.items():
         workloads = select(dataset.workloads, known["workloads"])
-        path = ("datasets", id, "split")
-        if isinstance(dataset.split, NamedSplit):
-            yield from _named_split_problems(path, dataset.split, workloads)
-        elif workloads and all(workload in study.workloads for workload in workloads):
-            yield from _family_split_problems(path, dataset.split, study, workloads)
+        sound = workloads and all(workload in study.workloads for workload in workloads)
+        splits = {("split",): dataset.split} | {("splits", name): split for name, split in dataset.splits.items()}
+        for place, split in splits.items():
+            path = ("datasets", id, *place)
+            if isinstance(split, NamedSplit):
+                yield from _named_split_problems(path, split, workloads)
+            elif sound:
+                yield from _drawn_split_problems(path, split, study, id)
 
 
 def _named_split_problems(path: Path, split: NamedSplit, workloads: list[str]) -> Iterator[Problem]:
@@ -129,11 +133,12 @@ def _named_split_problems(path: Path, split: NamedSplit, workloads: list[str]) -
         yield Problem(path, f"has no place for {', '.join(sorted(left))}; {remedy}")
 
 
-def _family_split_problems(path: Path, split: FamilySplit, study: "Study", workloads: list[str]) -> Iterator[Problem]:
+def _drawn_split_problems(path: Path, split: DrawnSplit, study: "Study", dataset: str) -> Iterator[Problem]:
     try:
-        family_split(study.families(workloads), split.test, split.validation, study.seed)
+        drawn_split(study.split_units(dataset, split), split.by, split.test, split.validation, study.seed)
     except ValueError as error:
-        yield Problem(path, f"{error}; add workloads of other families, or name train, validation and test")
+        others = "families" if split.by == "family" else "architectures"
+        yield Problem(path, f"{error}; add workloads of other {others}, or name train, validation and test")
 
 
 def _model_problems(study: "Study", known: Mapping[str, list[str]]) -> Iterator[Problem]:
@@ -146,6 +151,10 @@ def _model_problems(study: "Study", known: Mapping[str, list[str]]) -> Iterator[
         if model.task not in dataset.tasks:
             text = f"{got(model.task)}; allowed: {', '.join(dataset.tasks)} (the tasks of dataset '{model.dataset}')"
             yield Problem(("models", id, "task"), text)
+        if not _has_split(study, model):
+            none = f"dataset '{model.dataset}' has no splits beside its split; leave the key out"
+            allowed = allowed_names(model.split, dataset.splits) if dataset.splits else none
+            yield Problem(("models", id, "split"), f"{got(model.split)}; {allowed}")
         of_dataset = select(dataset.hardware, known["hardware"])
         for place, variant in enumerate(model.hardware if model.hardware != "all" else []):
             if variant in known["hardware"] and variant not in of_dataset:
@@ -156,6 +165,7 @@ def _model_problems(study: "Study", known: Mapping[str, list[str]]) -> Iterator[
 def _evaluation_problems(study: "Study") -> Iterator[Problem]:
     for id, evaluation in study.evaluations.items():
         dataset_of_task: dict[str, str] = {}
+        split_of_dataset: dict[str, str | None] = {}
         for place, name in enumerate(evaluation.models):
             model = study.models.get(name)
             if model is None:
@@ -167,6 +177,25 @@ def _evaluation_problems(study: "Study") -> Iterator[Problem]:
                     f"from '{first}'; allowed: models of one dataset a task, since they share their test programs"
                 )
                 yield Problem(("evaluations", id, "models", place), text)
+            if not _has_split(study, model):
+                continue
+            split = split_of_dataset.setdefault(model.dataset, model.split)
+            if model.split != split:
+                text = (
+                    f"{got(name)} has {_split_name(model.split)}, the models before it {_split_name(split)}; allowed: "
+                    "models of one split a dataset, since they share their test programs; give each split an evaluation"
+                )
+                yield Problem(("evaluations", id, "models", place), text)
+
+
+def _has_split(study: "Study", model: Model) -> bool:
+    """Whether the split that the model names is there."""
+    dataset = study.datasets.get(model.dataset)
+    return model.split is None or dataset is None or model.split in dataset.splits
+
+
+def _split_name(split: str | None) -> str:
+    return "the dataset's own split" if split is None else f"split '{split}'"
 
 
 def _search_problems(study: "Study", known: Mapping[str, list[str]]) -> Iterator[Problem]:

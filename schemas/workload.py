@@ -49,6 +49,9 @@ class Workload(StudyModel):
     """Samples that a core works on at once; for `hlo` the batch that the file was made for."""
     family: Id | None = None
     """Architecture family, the unit of the family split. Default: that of the Keras name, else the workload's id."""
+    architecture: Id | None = None
+    """The unit of a split by program: one network with all its batches, modes and sizes. Default: the Keras name, the
+    builder's function, or for `hlo` the workload's id."""
     trip_count: PositiveInt | None = None
     """Steps of every `while` loop whose number can't be told from the program, because it depends on data."""
     sizing: Literal["bfloat16", "as-traced"] = "bfloat16"
@@ -93,6 +96,10 @@ class Workload(StudyModel):
         if self.family is not None:
             return self.family
         return KERAS_FAMILIES[self.keras] if self.keras is not None else id
+
+    def architecture_of(self, id: str) -> str:
+        """The architecture, by default the Keras name, the builder's function, or for an HLO file the workload's id."""
+        return self.architecture or self.keras or self.builder or id
 
 
 def _canonical(value: Any) -> Any:

@@ -1,4 +1,4 @@
-"""The split by family: whole families, no empty part, about the asked shares, the same on every machine."""
+"""Drawn splits: whole families or architectures, no empty part, about the asked shares, the same on every machine."""
 
 import random
 
@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from schemas.split import families_on_both_sides, family_split
+from schemas.split import drawn_split, families_on_both_sides
 
 families = st.dictionaries(
     st.text("abcdefgh", min_size=1, max_size=4), st.sampled_from([f"family-{n}" for n in range(8)]), min_size=3
@@ -17,7 +17,7 @@ shares = st.floats(0.05, 0.45)
 @settings(deadline=None)  # a busy machine is no failure
 @given(families, shares, shares, st.integers(0, 1000))
 def test_every_program_has_one_place_and_no_family_is_divided(programs, test, validation, seed):
-    split = family_split(programs, test, validation, seed)
+    split = drawn_split(programs, "family", test, validation, seed)
     assert sorted(name for names in split.values() for name in names) == sorted(programs)
     places = {part: {programs[name] for name in names} for part, names in split.items()}
     assert all(places.values())
@@ -29,39 +29,46 @@ def test_every_program_has_one_place_and_no_family_is_divided(programs, test, va
 def test_the_order_of_programs_does_not_matter(programs, test, validation, seed, order: random.Random):
     shuffled = list(programs.items())
     order.shuffle(shuffled)
-    assert family_split(dict(shuffled), test, validation, seed) == family_split(programs, test, validation, seed)
+    assert drawn_split(dict(shuffled), "family", test, validation, seed) == drawn_split(
+        programs, "family", test, validation, seed
+    )
 
 
 @settings(deadline=None)  # a busy machine is no failure
 @given(st.integers(0, 1000))
 def test_shares_are_met_where_families_are_small(seed):
     programs = {f"program-{n}": f"family-{n // 2}" for n in range(40)}
-    split = family_split(programs, 0.3, 0.2, seed)
+    split = drawn_split(programs, "family", 0.3, 0.2, seed)
     assert {part: len(names) for part, names in split.items()} == {"train": 20, "validation": 8, "test": 12}
 
 
 def test_a_family_larger_than_the_share_stays_in_training():
     programs = {f"large-{n}": "large" for n in range(10)} | {"a": "small-a", "b": "small-b"}
     for seed in range(10):
-        split = family_split(programs, 0.1, 0.1, seed)
+        split = drawn_split(programs, "family", 0.1, 0.1, seed)
         assert [len(split[part]) for part in ("train", "validation", "test")] == [10, 1, 1]
 
 
 def test_seeds_differ():
     programs = {f"program-{n}": f"family-{n}" for n in range(20)}
-    assert len({tuple(family_split(programs, 0.3, 0.2, seed)["test"]) for seed in range(20)}) > 10
+    assert len({tuple(drawn_split(programs, "family", 0.3, 0.2, seed)["test"]) for seed in range(20)}) > 10
 
 
 def test_the_draw_is_written_down():
     """`printf 1:a | sha256sum` and so on sort as d a f e b c: two for test, one for validation. A change of the
     rule would change every study without a word."""
-    split = family_split({name: name for name in "abcdef"}, 0.34, 0.17, 1)
+    split = drawn_split({name: name for name in "abcdef"}, "family", 0.34, 0.17, 1)
     assert split == {"train": ["b", "c", "e"], "validation": ["f"], "test": ["a", "d"]}
 
 
 def test_two_families_are_too_few():
     with pytest.raises(ValueError, match="at least 3 families, there are 2: a, b"):
-        family_split({"x": "a", "y": "b", "z": "b"}, 0.3, 0.2, 1)
+        drawn_split({"x": "a", "y": "b", "z": "b"}, "family", 0.3, 0.2, 1)
+
+
+def test_two_architectures_are_too_few():
+    with pytest.raises(ValueError, match="split by program needs at least 3 architectures, there are 2: a, b"):
+        drawn_split({"x": "a", "y": "b", "z": "b"}, "program", 0.3, 0.2, 1)
 
 
 def test_families_on_both_sides_of_a_named_split():

@@ -8,7 +8,7 @@ from pydantic import ValidationError
 
 from schemas.search import FULL_SPACE
 from schemas.study import Study
-from tests.schemas.study_examples import SOUND, study_of
+from tests.schemas.study_examples import SOUND, messages_of, study_of
 
 
 def everything(study: Study) -> str:
@@ -150,6 +150,66 @@ def test_a_named_split_is_kept(tmp_path: Path):
     split = "split: {train: [vgg], validation: [resnet], test: [mobilenet-v2]}"
     study = study_of(tmp_path, SOUND.replace("workloads: all", split))
     assert study.split("default") == {"train": ["vgg"], "validation": ["resnet"], "test": ["mobilenet-v2"]}
+
+
+def test_a_split_by_program_keeps_an_architecture_together(tmp_path: Path):
+    """Five programs of three architectures, two families: batches and modes of one network go together, relatives may
+    part."""
+    text = """\
+workloads:
+  small: {keras: VGG16}
+  large: {keras: VGG16, batch: 64}
+  training: {keras: VGG16, mode: training}
+  deep: {keras: VGG19}
+  own: {keras: ResNet50, architecture: mine}
+hardware: {tpu-v3: {base: tpu-v3}}
+datasets: {default: {split: {by: program, test: 0.2, validation: 0.2}}}
+"""
+    split = study_of(tmp_path, text).split("default")
+    assert split["train"] == ["large", "small", "training"]
+    assert sorted(split["validation"] + split["test"]) == ["deep", "own"]
+
+
+SPLITS = "default: {splits: {swapped: {train: [resnet], validation: [vgg], test: [mobilenet-v2]}}}"
+
+
+def test_models_and_evaluations_of_another_split_share_the_dataset(tmp_path: Path):
+    text = SOUND.replace("default: {workloads: all}", SPLITS).replace(
+        "dataset: default}", "dataset: default, split: swapped}"
+    )
+    study = study_of(tmp_path, text)
+    expected = {"train": ["resnet"], "validation": ["vgg"], "test": ["mobilenet-v2"]}
+    assert study.resolved_model("ranker")["split"] == expected
+    assert study.resolved_evaluation("accuracy")["split"] == {"default": expected}
+    plain = study_of(tmp_path, SOUND)
+    assert study.resolved_shard("default", "tile", "edge", "vgg") == plain.resolved_shard(
+        "default", "tile", "edge", "vgg"
+    )
+
+
+def test_an_unknown_split_is_answered_with_the_nearest(tmp_path: Path):
+    wrong = SOUND.replace("dataset: default}\n  timer", "dataset: default, split: swaped}\n  timer")
+    (message,) = messages_of(tmp_path, wrong)
+    assert message.endswith("got 'swaped'; dataset 'default' has no splits beside its split; leave the key out")
+    found = messages_of(tmp_path, wrong.replace("default: {workloads: all}", SPLITS))
+    assert found[0].split(": ", 1)[1].startswith("models.ranker.split: got 'swaped'; allowed: swapped")
+
+
+def test_an_evaluation_has_one_split_a_dataset(tmp_path: Path):
+    text = SOUND.replace("default: {workloads: all}", SPLITS).replace(
+        "dataset: default}\nevaluations", "dataset: default, split: swapped}\nevaluations"
+    )
+    (message,) = messages_of(tmp_path, text)
+    assert (
+        "evaluations.accuracy.models.1: got 'timer' has split 'swapped', the models before it the dataset's" in message
+    )
+
+
+def test_the_parts_of_each_split_are_checked(tmp_path: Path):
+    (message,) = messages_of(
+        tmp_path, SOUND.replace("default: {workloads: all}", SPLITS.replace("[mobilenet-v2]", "[mobilnet]"))
+    )[:1]
+    assert "datasets.default.splits.swapped" in message
 
 
 def test_a_study_made_in_python_is_checked_too():

@@ -78,7 +78,7 @@ def replaced(old: str, new: str) -> str:
         pytest.param(
             replaced("keras: VGG16}", "keras: VGG16, modus: training}"),
             "study.yaml:4: workloads.vgg.modus: unknown key; allowed: keras, builder, hlo, arguments, "
-            "input_shape, mode, batch, family, trip_count, sizing; did you mean 'mode'?",
+            "input_shape, mode, batch, family, architecture, trip_count, sizing; did you mean 'mode'?",
             id="unknown key",
         ),
         pytest.param(
