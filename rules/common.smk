@@ -10,6 +10,7 @@ from snakemake.exceptions import WorkflowError
 
 from lib.code_fingerprint import code_fingerprint, in_repository
 from schemas.study_file import StudyError, load_study
+from schemas.workload import FILES
 
 
 def find_study():
@@ -54,7 +55,7 @@ def files(folder, *others):
 
 
 def program_spec(wildcards):
-    return STUDY.resolved_workload(wildcards.workload)
+    return STUDY.resolved_program(wildcards.program)
 
 
 def program_code(wildcards):
@@ -63,22 +64,28 @@ def program_code(wildcards):
 
 
 def source_folder(wildcards):
-    """Where a builder of one's own or an HLO file lies: the study's folder, relative to the working directory."""
+    """Where a builder of one's own or a program's file lies: the study's folder, relative to the working directory."""
     source = program_spec(wildcards)["source"]
-    outside = source["kind"] == "hlo" or (
+    outside = source["kind"] in FILES or (
         source["kind"] == "builder" and not in_repository(source["name"].partition(":")[0])
     )
     return os.path.relpath(STUDY_FILE.parent) if outside else ""
 
 
 def program_input(wildcards):
-    """The HLO file of a workload that is read from one."""
+    """The file or folder of a program that is read from one."""
     source = program_spec(wildcards)["source"]
-    return {"hlo": os.path.relpath(STUDY_FILE.parent / source["name"])} if source["kind"] == "hlo" else {}
+    return {"source": os.path.relpath(STUDY_FILE.parent / source["name"])} if source["kind"] in FILES else {}
 
 
-def programs(workloads):
-    return [f"{RESULTS}/program/{workload}/manifest.json" for workload in workloads]
+def programs(names):
+    """Manifests of programs by their own ids; workloads that differ in batch alone share one."""
+    return [f"{RESULTS}/program/{name}/manifest.json" for name in names]
+
+
+def shard_program(wildcards):
+    (manifest,) = programs([STUDY.program_of(wildcards.workload)])
+    return manifest
 
 
 def shard_spec(wildcards):
@@ -193,7 +200,7 @@ def all_fidelity():
 def report_spec(wildcards):
     """Everything that the report says about the study itself, by section and id."""
     return {
-        "workloads": {name: STUDY.resolved_workload(name) for name in sorted(STUDY.workloads)},
+        "workloads": {name: STUDY.resolved_program(name) for name in STUDY.programs(STUDY.workloads)},
         "hardware": {name: STUDY.resolved_hardware(name) for name in sorted(STUDY.hardware)},
         "models": {name: STUDY.resolved_model(name) for name in sorted(STUDY.models)},
         "evaluations": {name: STUDY.resolved_evaluation(name) for name in sorted(STUDY.evaluations)},

@@ -1,6 +1,6 @@
 rule dataset:
     input:
-        program=f"{RESULTS}/program/{{workload}}/manifest.json",
+        program=shard_program,
     output:
         files(
             "dataset/{dataset}/{task}/{hardware}/{workload}",

@@ -2,13 +2,13 @@ rule program:
     input:
         unpack(program_input),
     output:
-        files("program/{workload}", "program.npz"),
+        files("program/{program}", "program.npz"),
     log:
-        f"{RESULTS}/log/program/{{workload}}.log",
+        f"{RESULTS}/log/program/{{program}}.log",
     benchmark:
-        f"{RESULTS}/benchmark/program/{{workload}}.tsv"
+        f"{RESULTS}/benchmark/program/{{program}}.tsv"
     wildcard_constraints:
-        workload=names(STUDY.workloads),
+        program=names(STUDY.programs(STUDY.workloads)),
     conda:
         "../workflow/envs/tilewright.yaml"
     threads: 1
@@ -19,6 +19,6 @@ rule program:
         code=program_code,
         source_folder=source_folder,
     message:
-        "Tracing {wildcards.workload}"
+        "Tracing {wildcards.program}"
     script:
         "../workflow/scripts/program.py"

@@ -1,6 +1,6 @@
 rule report:
     input:
-        programs=programs(STUDY.workloads),
+        programs=programs(STUDY.programs(STUDY.workloads)),
         shards=all_shards(),
         differences=all_differences(),
         models=all_models(),

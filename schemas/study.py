@@ -5,9 +5,10 @@ Resolved entries are plain dicts of JSON types with every default spelled out, q
 changes none of them.
 """
 
-from typing import Annotated, Any
+from collections.abc import Iterable
+from typing import Annotated, Any, Literal
 
-from pydantic import Field, StringConstraints, ValidationInfo, model_validator
+from pydantic import AfterValidator, Field, StringConstraints, ValidationInfo, model_validator
 
 from schemas.autotune import AutotuneSection
 from schemas.dataset import Dataset, DrawnSplit, NamedSplit
@@ -20,7 +21,7 @@ from schemas.search import Search
 from schemas.split import PARTS, drawn_split
 from schemas.study_base import Section, StudyModel, select
 from schemas.study_references import consistency_problems, id_problems
-from schemas.workload import Workload
+from schemas.workload import Workload, all_batches, one_a_batch
 
 SECTIONS = ("workloads", "hardware", "datasets", "models", "evaluations", "searches", "fidelity")
 """Sections that hold entries by id."""
@@ -33,8 +34,8 @@ class Study(StudyModel):
     """Seed of everything that is drawn at random: splits, sampled tiles, fusion configurations, searches."""
     results: Annotated[str, StringConstraints(pattern=r"^[^{}\x00-\x1f]+$")] = "results"
     """Folder of the results, relative to where snakemake runs."""
-    workloads: Section[Workload] = {}
-    """The programs."""
+    workloads: Annotated[Section[Workload], AfterValidator(one_a_batch)] = {}
+    """The programs. An entry of several `batches` is one workload a batch here."""
     hardware: Section[Hardware] = {}
     """The hardware variants."""
     datasets: Section[Dataset] = {}
@@ -57,14 +58,19 @@ class Study(StudyModel):
             info.context["problems"] += consistency_problems(self, info.context["known"])
             return self
         known = {name: list(getattr(self, name)) for name in SECTIONS}
-        problems = [*id_problems(self.model_dump()), *consistency_problems(self, known)]
+        written = {self.program_of(id): {"batches": entry.batches} for id, entry in self.workloads.items()}
+        problems = [*id_problems(self.model_dump() | {"workloads": written}), *consistency_problems(self, known)]
         if problems:
             raise inconsistent(problems)
         return self
 
     def workload_ids(self, dataset: str) -> list[str]:
         """The dataset's workloads, sorted."""
-        return select(self.datasets[dataset].workloads, list(self.workloads))
+        return self._selected(self.datasets[dataset].workloads)
+
+    def _selected(self, selection: list[str] | Literal["all"]) -> list[str]:
+        """Sorted ids of workloads; the name of one of several batches means all of them."""
+        return select(selection if selection == "all" else all_batches(selection, self.workloads), list(self.workloads))
 
     def hardware_ids(self, dataset: str) -> list[str]:
         """The dataset's hardware variants, sorted."""
@@ -74,13 +80,21 @@ class Study(StudyModel):
         """Family of each of the workloads, in sorted order of the workloads."""
         return {id: self.workloads[id].family_of(id) for id in sorted(workloads)}
 
+    def program_of(self, workload: str) -> str:
+        """Id of the workload's program: one for all batches of an entry."""
+        return self.workloads[workload].program_of(workload)
+
+    def programs(self, workloads: Iterable[str]) -> list[str]:
+        """Ids of the programs of the workloads, sorted, each once."""
+        return sorted({self.program_of(id) for id in workloads})
+
     def split(self, dataset: str, name: str | None = None) -> dict[str, list[str]]:
         """The dataset's workloads for `train`, `validation` and `test`, sorted, by its `split` or the one of its
         `splits` that is called `name`."""
         entry = self.datasets[dataset]
         split = entry.split if name is None else entry.splits[name]
         if isinstance(split, NamedSplit):
-            return split.parts()
+            return {part: self._selected(ids) for part, ids in split.parts().items()}
         return drawn_split(self.split_units(dataset, split), split.by, split.test, split.validation, self.seed)
 
     def split_units(self, dataset: str, split: DrawnSplit) -> dict[str, str]:
@@ -91,8 +105,13 @@ class Study(StudyModel):
         return {id: self.workloads[id].architecture_of(id) for id in ids}
 
     def resolved_workload(self, id: str) -> dict[str, Any]:
-        """What the program rule gets."""
+        """The entry with every default spelled out."""
         return self.workloads[id].resolved(id)
+
+    def resolved_program(self, id: str) -> dict[str, Any]:
+        """What the program rule gets: the program's workload, the one of the smallest batch if there are several."""
+        workloads = [entry for workload, entry in self.workloads.items() if entry.program_of(workload) == id]
+        return min(workloads, key=lambda entry: entry.batch).resolved(id)
 
     def resolved_hardware(self, id: str) -> dict[str, Any]:
         """The variant with its bases merged in."""
@@ -154,7 +173,7 @@ class Study(StudyModel):
         search = self.searches[id]
         return {
             "id": id,
-            "workloads": select(search.workloads, list(self.workloads)),
+            "workloads": self.programs(self._selected(search.workloads)),
             "baseline": self.resolved_hardware(search.baseline),
             "objective": search.objective,
             "optimiser": search.optimiser,
@@ -168,4 +187,5 @@ class Study(StudyModel):
     def resolved_fidelity(self, id: str) -> dict[str, Any]:
         """What the fidelity rule gets; the workloads keep their own entries' batch out of it, as figures set theirs."""
         entry = self.fidelity[id]
-        return {"id": id, "sources": sorted(entry.sources), "workloads": sorted(entry.workloads or [])}
+        workloads = self.programs(self._selected(entry.workloads or []))
+        return {"id": id, "sources": sorted(entry.sources), "workloads": workloads}

@@ -10,6 +10,7 @@ from schemas.problem import Problem, got
 from schemas.study import SECTIONS, Study
 from schemas.study_references import id_problems
 from schemas.validation_messages import problems_of
+from schemas.workload import FILES, written_ids
 from schemas.yaml_source import YamlError, YamlSource, read_yaml
 
 OVERRIDABLE = ("seed", "results")
@@ -91,6 +92,8 @@ def _checked(data: dict[str, Any], folder: Path) -> tuple[Study, list[Problem]]:
     problems = list(id_problems(data))
     inconsistencies: list[Problem] = []
     known = {section: _ids(data.get(section)) for section in SECTIONS}
+    if known["workloads"]:
+        known["workloads"] = [id for ids in written_ids(data["workloads"]).values() for id in ids]
     context = {"known": known, "problems": inconsistencies}
     try:
         study = Study.model_validate(data, context=context)
@@ -120,10 +123,14 @@ def _without(data: dict[str, Any], broken: set[tuple[int | str, ...]]) -> dict[s
 def _source_problems(study: Study, folder: Path) -> list[Problem]:
     """Files and modules of workloads that don't exist."""
     problems = []
-    for id, workload in study.workloads.items():
-        if workload.hlo is not None and not (folder / workload.hlo).is_file():
-            text = f"{got(workload.hlo)}; there is no file {folder / workload.hlo}"
-            problems.append(Problem(("workloads", id, "hlo"), text))
+    for id, workload in {study.program_of(id): entry for id, entry in study.workloads.items()}.items():
+        key = workload.source
+        if key in FILES:
+            name = getattr(workload, key)
+            is_folder = key == "saved_model"
+            if not ((folder / name).is_dir() if is_folder else (folder / name).is_file()):
+                text = f"{got(name)}; there is no {'folder' if is_folder else 'file'} {folder / name}"
+                problems.append(Problem(("workloads", id, key), text))
         wrong = builder_problem(workload.builder, folder) if workload.builder is not None else None
         if wrong is not None:
             problems.append(Problem(("workloads", id, "builder"), f"{got(workload.builder)}; {wrong}"))

@@ -15,6 +15,7 @@ from schemas.model import Model
 from schemas.problem import Path, Problem, allowed_names, got
 from schemas.split import drawn_split
 from schemas.study_base import select
+from schemas.workload import FIXED_BATCH, all_batches, written_ids
 
 if TYPE_CHECKING:
     from schemas.study import Study
@@ -68,11 +69,12 @@ def _unknown_ids(path: Path, written: Any, data: Mapping[str, Any], target: str)
     places = [(path, written)] if isinstance(written, str) else []
     if isinstance(written, list):
         places = [((*path, place), id) for place, id in enumerate(written) if isinstance(id, str)]
+    known = [*entries]
+    if target == "workloads":
+        known += [id for name, ids in written_ids(entries).items() for id in ids if id != name]
     for place, id in places:
-        if id not in entries:
-            yield Problem(
-                place, f"{got(id)}; {allowed_names(id, entries) if entries else f'the study has no {target}'}"
-            )
+        if id not in known:
+            yield Problem(place, f"{got(id)}; {allowed_names(id, known) if known else f'the study has no {target}'}")
 
 
 def consistency_problems(study: "Study", known: Mapping[str, list[str]]) -> list[Problem]:
@@ -109,25 +111,37 @@ def _presets() -> str:
 
 def _split_problems(study: "Study", known: Mapping[str, list[str]]) -> Iterator[Problem]:
     for id, dataset in study.datasets.items():
-        workloads = select(dataset.workloads, known["workloads"])
+        workloads = _selected_workloads(dataset.workloads, known)
         sound = workloads and all(workload in study.workloads for workload in workloads)
         splits = {("split",): dataset.split} | {("splits", name): split for name, split in dataset.splits.items()}
         for place, split in splits.items():
             path = ("datasets", id, *place)
             if isinstance(split, NamedSplit):
-                yield from _named_split_problems(path, split, workloads)
+                yield from _named_split_problems(path, split, workloads, known["workloads"])
             elif sound:
                 yield from _drawn_split_problems(path, split, study, id)
 
 
-def _named_split_problems(path: Path, split: NamedSplit, workloads: list[str]) -> Iterator[Problem]:
+def _selected_workloads(selection: Any, known: Mapping[str, list[str]]) -> list[str]:
+    everything = known["workloads"]
+    return select(selection if selection == "all" else all_batches(selection, everything), everything)
+
+
+def _named_split_problems(
+    path: Path, split: NamedSplit, workloads: list[str], everything: list[str]
+) -> Iterator[Problem]:
     parts = {"train": split.train, "validation": split.validation, "test": split.test}
+    placed: dict[str, str] = {}
     for part, ids in parts.items():
         for place, id in enumerate(ids):
-            if id not in workloads:
+            own = all_batches([id], everything)
+            if not set(own) <= set(workloads):
                 text = f"{got(id)} is no workload of the dataset; {allowed_names(id, workloads)}"
                 yield Problem((*path, part, place), text)
-    left = set(workloads) - {id for ids in parts.values() for id in ids}
+            twice = next((workload for workload in own if placed.setdefault(workload, part) != part), None)
+            if twice is not None and twice != id:
+                yield Problem((*path, part, place), f"'{twice}' is in {placed[twice]} already; allowed: one place")
+    left = set(workloads) - set(placed)
     if left:
         remedy = "put each workload of the dataset in train, validation or test, or leave it out of the dataset"
         yield Problem(path, f"has no place for {', '.join(sorted(left))}; {remedy}")
@@ -200,17 +214,17 @@ def _split_name(split: str | None) -> str:
 
 def _search_problems(study: "Study", known: Mapping[str, list[str]]) -> Iterator[Problem]:
     for id, search in study.searches.items():
-        for workload in select(search.workloads, known["workloads"]):
-            if workload in study.workloads and study.workloads[workload].hlo is not None:
+        for workload in _selected_workloads(search.workloads, known):
+            if workload in study.workloads and study.workloads[workload].source in FIXED_BATCH:
                 place = ("workloads",) if search.workloads == "all" else ("workloads", search.workloads.index(workload))
-                reason = "as designs differ in batch, and an HLO file has its own"
-                text = f"'{workload}' is an HLO file; allowed: keras and builder workloads ({reason})"
+                reason = "as designs differ in batch, and such a file has its own"
+                text = f"'{workload}' is an HLO or StableHLO file; allowed: workloads of other sources ({reason})"
                 yield Problem(("searches", id, *place), text)
 
 
 def _fidelity_problems(study: "Study") -> Iterator[Problem]:
     for id, entry in study.fidelity.items():
         for place, workload in enumerate(entry.workloads or []):
-            if workload in study.workloads and study.workloads[workload].hlo is not None:
-                text = f"'{workload}' is an HLO file; allowed: builder workloads (figures differ in batch)"
+            if workload in study.workloads and study.workloads[workload].source in FIXED_BATCH:
+                text = f"'{workload}' is an HLO or StableHLO file; allowed: builder workloads (figures differ in batch)"
                 yield Problem(("fidelity", id, "workloads", place), text)

@@ -22,7 +22,7 @@ def test_dry_run_plans_every_entry_once(study, tmp_path):
         for name, dataset in loaded.datasets.items()
     )
     expected = {
-        "Tracing": len(loaded.workloads),
+        "Tracing": len(loaded.programs(loaded.workloads)),
         "Labelling": shards,
         "Setting": sum(len(loaded.hardware_ids(name)) for name in loaded.datasets),
         "Training": sum(len(model.seeds) for model in loaded.models.values()),
