@@ -139,7 +139,7 @@ def _named_split_problems(
                 text = f"{got(id)} is no workload of the dataset; {allowed_names(id, workloads)}"
                 yield Problem((*path, part, place), text)
             twice = next((workload for workload in own if placed.setdefault(workload, part) != part), None)
-            if twice is not None and twice != id:
+            if twice is not None:
                 yield Problem((*path, part, place), f"'{twice}' is in {placed[twice]} already; allowed: one place")
     left = set(workloads) - set(placed)
     if left:

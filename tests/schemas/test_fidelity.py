@@ -45,7 +45,7 @@ def test_an_hlo_file_has_only_its_own_batch(tmp_path):
     (tmp_path / "bert.hlo").write_bytes(b"")
     text = SOUND.replace("hardware:", "  bert-128: {hlo: bert.hlo}\nhardware:", 1)
     (message,) = messages_of(tmp_path, text + "fidelity:\n  f: {sources: [fast], workloads: [bert-128]}\n")
-    assert "'bert-128' is an HLO file" in message
+    assert "'bert-128' is an HLO or StableHLO file" in message
 
 
 ROW = {

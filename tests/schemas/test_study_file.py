@@ -77,8 +77,9 @@ def replaced(old: str, new: str) -> str:
         ),
         pytest.param(
             replaced("keras: VGG16}", "keras: VGG16, modus: training}"),
-            "study.yaml:4: workloads.vgg.modus: unknown key; allowed: keras, builder, hlo, arguments, "
-            "input_shape, mode, batch, family, architecture, trip_count, sizing; did you mean 'mode'?",
+            "study.yaml:4: workloads.vgg.modus: unknown key; allowed: keras, builder, saved_model, "
+            "keras_file, hlo, stablehlo, arguments, "
+            "input_shape, mode, batch, batches, family, architecture, trip_count, sizing; did you mean 'mode'?",
             id="unknown key",
         ),
         pytest.param(
@@ -141,12 +142,14 @@ def replaced(old: str, new: str) -> str:
         ),
         pytest.param(
             replaced("keras: VGG16", "batch: 2"),
-            "study.yaml:4: workloads.vgg: no source given; allowed: exactly one of keras, builder, hlo",
+            "study.yaml:4: workloads.vgg: no source given; allowed: exactly one of keras, builder, "
+            "saved_model, keras_file, hlo, stablehlo",
             id="no source",
         ),
         pytest.param(
             replaced("keras: VGG16", "keras: VGG16, hlo: vgg.pb"),
-            "study.yaml:4: workloads.vgg: keras and hlo given; allowed: exactly one of keras, builder, hlo",
+            "study.yaml:4: workloads.vgg: keras and hlo given; allowed: exactly one of keras, builder, "
+            "saved_model, keras_file, hlo, stablehlo",
             id="two sources",
         ),
         pytest.param(
@@ -336,8 +339,8 @@ def test_an_hlo_file_is_of_no_use_for_a_search(tmp_path: Path):
     (tmp_path / "module.pb").touch()
     text = replaced("keras: MobileNetV2, batch: 16", "hlo: module.pb, family: mobilenet")
     assert messages_of(tmp_path, text) == [
-        "study.yaml:16: searches.mobile.workloads.0: 'mobilenet-v2' is an HLO file; allowed: keras "
-        "and builder workloads (as designs differ in batch, and an HLO file has its own)"
+        "study.yaml:16: searches.mobile.workloads.0: 'mobilenet-v2' is an HLO or StableHLO file; "
+        "allowed: workloads of other sources (as designs differ in batch, and such a file has its own)"
     ]
 
 

@@ -88,3 +88,15 @@ def test_the_default_study_is_the_one_beside_the_snakefile(tmp_path):
     done = snakemake(tmp_path, None, "--dry-run")
     assert done.returncode == 0, done.stdout + done.stderr
     assert Path(tmp_path, "results").exists() is False
+
+
+def test_batches_share_one_traced_program(tmp_path):
+    study = tmp_path / "batches.yaml"
+    study.write_text(
+        'workloads:\n  mlp: {builder: "workflow.studies.builders:small_mlp", batches: [1, 16, 64]}\n'
+        "hardware: {tpu: {base: tpu-v3}}\n"
+        "datasets: {d: {split: {train: [mlp-b1], validation: [mlp-b16], test: [mlp-b64]}, tasks: [tile]}}\n"
+    )
+    jobs = planned_jobs(tmp_path, study)
+    assert [job for job in jobs if job.startswith("Tracing")] == ["Tracing mlp"]
+    assert sorted(job.split()[4] for job in jobs if job.startswith("Labelling")) == ["mlp-b1", "mlp-b16", "mlp-b64"]
