@@ -26,7 +26,7 @@ class Learned:
     part_names: tuple[str, ...] = ()
 
     def __init__(self, model: TrainedModel):
-        self._model = model
+        self.model = model
         self._analytical = Analytical()
         self.scale: Literal["seconds", "rank"] = model.scale
 
@@ -44,5 +44,5 @@ class Learned:
             analytical[f"analytical_{name}"] = estimate.parts[priced, column]
         rows = Schedules(*(array[priced] for array in schedules))
         value = np.full(len(schedules.kernel), np.nan)
-        value[priced] = predict_rows(self._model, kernels, rows, datapath, analytical)
+        value[priced] = predict_rows(self.model, kernels, rows, datapath, analytical)
         return Costs(value, estimate.reason, estimate.dram_bytes, None, np.empty((len(value), 0)) if parts else None)
