@@ -38,8 +38,8 @@ def require_seconds(learned: Learned, folder: Path) -> None:
     spec = learned.model.spec
     raise ValueError(
         f"{folder}: model '{spec['id']}' was trained with {spec['loss']}, so it ranks the tiles of a kernel and"
-        " predicts no seconds; give it as --tile-model, and as --model one that predicts runtimes (task: fusion, or loss:"
-        " log-mse)"
+        " predicts no seconds; give it as --tile-model, and as --model one that predicts runtimes (task: fusion, or"
+        " loss: log-mse)"
     )
 
 
