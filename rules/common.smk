@@ -204,6 +204,7 @@ def report_spec(wildcards):
         "hardware": {name: STUDY.resolved_hardware(name) for name in sorted(STUDY.hardware)},
         "models": {name: STUDY.resolved_model(name) for name in sorted(STUDY.models)},
         "evaluations": {name: STUDY.resolved_evaluation(name) for name in sorted(STUDY.evaluations)},
+        "splits": {name: STUDY.split_kind(name) for name in sorted(STUDY.evaluations)},
         "searches": {name: STUDY.resolved_search(name, 1) for name in sorted(STUDY.searches)},
         "fidelity": {name: STUDY.resolved_fidelity(name) for name in sorted(STUDY.fidelity)},
     }

@@ -56,6 +56,8 @@ class ReferenceTable(StrictModel):
     """Rows with another role."""
     column_roles: dict[str, ReferenceRole] = {}
     """Columns with another role; a row of `row_roles` goes first."""
+    from_memory: dict[str, list[str]] = {}
+    """Columns by row whose figures come from memory and could not be checked; the report marks them."""
     units: dict[str, str]
     """Unit by column, in the columns' order."""
     rows: dict[str, list[float | None]]
@@ -70,6 +72,9 @@ class ReferenceTable(StrictModel):
             raise ValueError(f"row_roles names unknown rows {sorted(unknown)}")
         if unknown := set(self.column_roles) - set(self.units):
             raise ValueError(f"column_roles names unknown columns {sorted(unknown)}")
+        for row, columns in self.from_memory.items():
+            if row not in self.rows or not set(columns) <= set(self.units):
+                raise ValueError(f"from_memory: {row}: {columns} are no columns of a row of the table")
         return self
 
     def role_of(self, row: str, column: str) -> ReferenceRole:

@@ -97,6 +97,14 @@ class Study(StudyModel):
             return {part: self._selected(ids) for part, ids in split.parts().items()}
         return drawn_split(self.split_units(dataset, split), split.by, split.test, split.validation, self.seed)
 
+    def split_kind(self, evaluation: str) -> str:
+        """How the test programs of the evaluation's first model were held out: `family` or `program` where the split is
+        drawn, else its id among the dataset's `splits`, or `name`."""
+        model = self.models[self.evaluations[evaluation].models[0]]
+        dataset = self.datasets[model.dataset]
+        split = dataset.split if model.split is None else dataset.splits[model.split]
+        return (model.split or "name") if isinstance(split, NamedSplit) else split.by
+
     def split_units(self, dataset: str, split: DrawnSplit) -> dict[str, str]:
         """The unit that a drawn split never divides, of each of the dataset's workloads."""
         ids = self.workload_ids(dataset)

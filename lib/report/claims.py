@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable
 
 from lib.report.report_data import ReportData
-from lib.report.tables import Table, interval, number
+from lib.report.tables import Table, number
 from schemas.reference import load_reference
 from schemas.summary import Summary
 
@@ -89,55 +89,3 @@ def _mean(values: list[float]) -> float:
 
 def _geometric_mean(values: list[float]) -> float:
     return math.exp(sum(math.log(value) for value in values) / len(values))
-
-
-ACCURACY_COLUMNS = {
-    "tile-size APE, %": ("tile", "ape_pct", ("tile_ape_learned", "tile_ape_analytical")),
-    "tile tau": ("tile", "kendall_tau", ("tile_tau_learned", "tile_tau_analytical")),
-    "fusion MAPE, %": ("fusion", "mape_pct", ("fusion_mape_learned", "fusion_mape_analytical")),
-    "fusion tau": ("fusion", "kendall_tau", ("fusion_tau_learned", "fusion_tau_analytical")),
-}
-"""Heading to task, metric, and the paper's columns for learned and analytical."""
-FUSION_BASELINE = "calibrated-analytical"
-"""The paper calibrates its analytical model for the fusion task, a factor a kernel class."""
-
-
-def accuracy_beside_paper(data: ReportData, evaluation: str) -> Table:
-    """The paper's accuracy by program and ours by hardware and program in one table, each with its mean."""
-    reference = load_reference()
-    paper = reference.tables["learned-accuracy"]
-    rows = [
-        ["paper, TPU-v2", name, *(number(paper.row(name)[c]) for _, _, pair in ACCURACY_COLUMNS.values() for c in pair)]
-        for name in paper.rows
-    ]
-    for hardware in dict.fromkeys(data.evaluations[evaluation]["overall.parquet"]["hardware"]):
-        rows += _our_rows(data, evaluation, hardware)
-    return Table(
-        "The paper's accuracy and ours",
-        ["", "program", *(f"{name}: {model}" for name in ACCURACY_COLUMNS for model in ("learned", "analytical"))],
-        rows,
-        f"Paper: {reference.sources[paper.source]}, real TPU-v2, split by program; {paper.note}. Ours: simulated. "
-        "Means: geometric for errors, arithmetic for tau; in brackets a 90 % bootstrap interval over programs. "
-        "Analytical for the fusion task: calibrated by one factor a kernel class on each program's default fusion.",
-        {position for position, row in enumerate(rows) if row[1] in ("median", "mean")},
-    )
-
-
-def _our_rows(data: ReportData, evaluation: str, hardware: str) -> list[list[str]]:
-    artifact, headline = data.evaluations[evaluation], data.headline(evaluation)
-    programs = artifact["programs.parquet"]
-    programs = programs[programs["hardware"] == hardware]
-    by_program = programs.groupby(["workload", "task", "metric", "model"])["value"].mean()
-    overall = artifact["overall.parquet"].set_index(["hardware", "task", "metric", "model"])
-    columns = [
-        (task, metric, model)
-        for task, metric, _ in ACCURACY_COLUMNS.values()
-        for model in (headline.get(task), FUSION_BASELINE if task == "fusion" else "analytical")
-    ]
-    rows = [
-        [f"simulated {hardware}", workload, *(number(by_program.get((workload, *column))) for column in columns)]
-        for workload in dict.fromkeys(programs["workload"])
-    ]
-    keys = [(hardware, *column) for column in columns]
-    means = [interval(*overall.loc[key, ["value", "low", "high"]]) if key in overall.index else "-" for key in keys]
-    return [*rows, [f"simulated {hardware}", "mean", *means]]

@@ -6,20 +6,13 @@ import pandas as pd
 
 from lib.report.fidelity_data import fidelity_figures
 from lib.report.fidelity_headline import fidelity_headlines
+from lib.report.goals import goal_results
 from lib.report.report_data import ReportData
 from schemas.artifact import Origin
 from schemas.summary import HeadlineFigure, Summary
 
 UNITS = {"ape_pct": "%", "mape_pct": "%", "kendall_tau": "", "tau_b": "", "top5_regret_pct": "%"}
 """Metrics that make a headline figure, and their units."""
-
-GOALS: dict[tuple[str, str, str], tuple[str, float]] = {
-    ("tile", "tpu-v3", "ape_pct"): ("<=", 1.0),
-    ("tile", "tpu-v3", "kendall_tau"): (">=", 0.93),
-    ("fusion", "tpu-v3", "mape_pct"): ("<=", 3.5),
-    ("fusion", "tpu-v3", "kendall_tau"): (">=", 0.96),
-}
-"""(task, hardware, metric) of the learned model to the project's goal on architectures never trained on."""
 
 
 def summary(data: ReportData) -> Summary:
@@ -30,7 +23,9 @@ def summary(data: ReportData) -> Summary:
         *fidelity_headlines(fidelity_figures(data)),
         *_run_figures(data.wall_times),
     ]
-    return Summary(figures=sorted(figures, key=lambda figure: figure.name))
+    by_name = {figure.name: figure for figure in figures}
+    by_name |= {figure.name: figure for figure in _goal_figures(data)}
+    return Summary(figures=[by_name[name] for name in sorted(by_name)])
 
 
 def _evaluation_figures(data: ReportData, evaluation: str) -> list[HeadlineFigure]:
@@ -42,15 +37,25 @@ def _evaluation_figures(data: ReportData, evaluation: str) -> list[HeadlineFigur
             continue
         names = [row.model] + (["learned"] if headline.get(row.task) == row.model else [])
         for model in names:
-            operator, bound = (
-                GOALS.get((row.task, row.hardware, row.metric), ("", 0.0)) if model == "learned" else ("", 0.0)
+            name = f"evaluation.{evaluation}.{row.task}.{row.hardware}.{row.metric}.{model}"
+            figures.append(_figure(name, row.value, UNITS[row.metric], artifact.manifest.origin))
+    return figures
+
+
+def _goal_figures(data: ReportData) -> list[HeadlineFigure]:
+    """The figures that a goal is about, with the goal."""
+    figures = []
+    for result in goal_results(data):
+        if result.evaluation is None or result.figure is None:
+            continue
+        goal, known = result.goal, not math.isnan(result.value)
+        unit = "" if goal.statistic == "over-analytical" else UNITS[goal.metric]
+        figures.append(
+            HeadlineFigure(
+                name=result.figure, value=result.value if known else None, unit=unit,
+                origin=data.evaluations[result.evaluation].manifest.origin, goal=goal.text, met=result.met,
             )
-            figures.append(
-                _figure(
-                    f"evaluation.{evaluation}.{row.task}.{row.hardware}.{row.metric}.{model}",
-                    row.value, UNITS[row.metric], artifact.manifest.origin, operator, bound,
-                )
-            )  # fmt: skip
+        )  # fmt: skip
     return figures
 
 
@@ -78,10 +83,5 @@ def _run_figures(wall_times: pd.DataFrame) -> list[HeadlineFigure]:
     return [_figure(f"run.{rule}.wall_s", float(seconds), "s", "none") for rule, seconds in totals.items()]
 
 
-def _figure(
-    name: str, value: float, unit: str, origin: Origin, operator: str = "", bound: float = 0.0
-) -> HeadlineFigure:
-    known = not math.isnan(value)
-    met = (value <= bound if operator == "<=" else value >= bound) if operator and known else None
-    goal = f"{operator} {bound:g}" if operator else None
-    return HeadlineFigure(name=name, value=value if known else None, unit=unit, origin=origin, goal=goal, met=met)
+def _figure(name: str, value: float, unit: str, origin: Origin) -> HeadlineFigure:
+    return HeadlineFigure(name=name, value=None if math.isnan(value) else value, unit=unit, origin=origin)

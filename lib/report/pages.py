@@ -3,11 +3,12 @@
 import pandas as pd
 
 from lib.report import charts, tables
-from lib.report.claims import accuracy_beside_paper, claims_table
+from lib.report.claims import claims_table
 from lib.report.difference_page import difference_page
 from lib.report.fidelity_page import fidelity_page
 from lib.report.headline import summary as headline_summary
 from lib.report.page import Card, Page, render
+from lib.report.paper_page import paper_page
 from lib.report.report_data import ReportData
 from lib.report.search_page import search_page
 from schemas.summary import HeadlineFigure, Summary
@@ -22,6 +23,7 @@ def build_report(data: ReportData) -> tuple[str, Summary]:
     summary = headline_summary(data)
     pages = [
         overview_page(data, summary),
+        paper_page(data),
         claims_page(data, summary),
         *(accuracy_page(data, name) for name in data.evaluations),
         training_page(data),
@@ -130,8 +132,6 @@ def claims_page(data: ReportData, summary: Summary) -> Page:
         "check, not a reproduction."
     )
     page.table(claims_table(data, summary))
-    for evaluation in data.evaluations:
-        page.table(accuracy_beside_paper(data, evaluation))
     return page
 
 

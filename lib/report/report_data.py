@@ -41,6 +41,14 @@ class ReportData:
             found.setdefault(model["task"], model["id"])
         return found
 
+    def split_kind(self, evaluation: str) -> str:
+        """How the evaluation's test programs were held out: by family, program or likeness, or another split's id."""
+        return self.spec.get("splits", {}).get(evaluation, "family")
+
+    def trained_on(self, model: str) -> list[str] | None:
+        """The hardware variants that a model learned; None where the study doesn't say."""
+        return self.spec["models"].get(model, {}).get("hardware")
+
     def held_out(self, evaluation: str) -> str:
         """What the evaluation's test programs have to do with what was trained on, in words."""
         spec = self.evaluations[evaluation].manifest.spec
