@@ -1,4 +1,5 @@
 # make: set up .venv and run the default study · make test · make check · make bench · make clean
+# make paper: the learned model beside the paper's, workflow/studies/paper.yaml
 # STUDY=path/to/study.yaml runs another study; PYTHON=/path/to/python3.12 chooses the interpreter.
 # BENCH=simulator,peers chooses some of the benchmarks.
 SHELL := bash
@@ -12,13 +13,18 @@ BIN := .venv/bin
 READY := .venv/ready
 PEERS := .venv-peers/ready
 
-.PHONY: all check test bench lock clean format docs compile
+PAPER := workflow/studies/paper.yaml
+
+.PHONY: all paper check test bench lock clean format docs compile
 
 all: $(READY)
 	@$(BIN)/python -m lib.check_study "$(STUDY)"
 	@$(BIN)/python -m lib.compile_ahead
 	@$(BIN)/snakemake --configfile "$(STUDY)"
 	@$(BIN)/python -m lib.report.console "$(STUDY)"
+
+paper:
+	@$(MAKE) --no-print-directory all STUDY=$(PAPER)
 
 $(READY): requirements.lock
 	@if [ -z "$(PYTHON)" ]; then echo "Tilewright needs Python 3.11, 3.12 or 3.13; none was found. Install one, or name it: make PYTHON=/path/to/python3.12"; exit 1; fi
