@@ -27,9 +27,16 @@ def one_screen(summary: Summary) -> str:
         for key, row in table.items():
             cells = [_text(row[model]) if model in row else "-" for model in MODELS]
             lines.append(f"  {' '.join(key):44} " + " ".join(f"{cell:>22}" for cell in cells))
+    lines += _unmet(summary, {figure.name for row in table.values() for figure in row.values()})
     lines += others
     lines.append(f"  {'all jobs of this study, wall time added up':44} {total_s:.0f} s")
     return "\n".join(lines)
+
+
+def _unmet(summary: Summary, shown: set[str]) -> list[str]:
+    """Figures that miss their goal and are not in the table of models side by side."""
+    missed = [figure for figure in summary.figures if figure.met is False and figure.name not in shown]
+    return [f"  {figure.name.removeprefix('evaluation.'):44} {_text(figure)}" for figure in missed]
 
 
 def _text(figure: HeadlineFigure) -> str:

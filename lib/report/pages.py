@@ -6,9 +6,10 @@ from lib.report import charts, tables
 from lib.report.claims import claims_table
 from lib.report.difference_page import difference_page
 from lib.report.fidelity_page import fidelity_page
+from lib.report.goals import goal_results
 from lib.report.headline import summary as headline_summary
 from lib.report.page import Card, Page, render
-from lib.report.paper_page import paper_page
+from lib.report.paper_page import goals_in_words, paper_page
 from lib.report.report_data import ReportData
 from lib.report.search_page import search_page
 from schemas.summary import HeadlineFigure, Summary
@@ -56,6 +57,8 @@ def overview_page(data: ReportData, summary: Summary) -> Page:
         page.heading(f"Accuracy on {data.held_out(evaluation)} ({evaluation})")
         page.cards(_accuracy_cards(evaluation, by_name))
         page.table(_overall_table(data, evaluation))
+    if data.evaluations:
+        page.text(goals_in_words(goal_results(data)) + " The page Beside the paper has them all.")
     if data.searches:
         page.heading("Search")
         page.cards([card for name in data.searches for card in _search_cards(name, by_name)])

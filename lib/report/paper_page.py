@@ -79,6 +79,15 @@ def paper_page(data: ReportData) -> Page:
     return page
 
 
+def goals_in_words(results: list[GoalResult]) -> str:
+    """How many goals are met, which are not."""
+    met, missed = ([r for r in results if r.met is value] for value in (True, False))
+    unknown = len(results) - len(met) - len(missed)
+    text = f"{len(met)} of the {len(results)} goals of the learned models are met, {len(missed)} not met"
+    text += f" ({'; '.join(f'{r.goal.what}: {number(r.value)}, goal {r.goal.text}' for r in missed)})" if missed else ""
+    return text + (f"; of {unknown} this study says nothing." if unknown else ".")
+
+
 def goal_table(results: list[GoalResult]) -> Table:
     """One row a goal: what is asked, what this study shows, and whether that is enough."""
     words = {True: "met", False: "not met", None: "not in this study"}

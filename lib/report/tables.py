@@ -9,6 +9,8 @@ from schemas.evaluation import BASELINES
 
 METRIC_NAMES = {
     "ape_pct": "tile-size APE, %",
+    "worst_ape_pct": "tile-size APE of the worst program, %",
+    "ape_pct_over_analytical": "tile-size APE over the analytical model's",
     "mape_pct": "MAPE, %",
     "kendall_tau": "Kendall's tau",
     "tau_b": "tau-b",

@@ -4,9 +4,10 @@ import pandas as pd
 import pytest
 
 from lib.report.ablation import ablation_tables, paper_ablations
+from lib.report.console import one_screen
 from lib.report.goals import goal_results
 from lib.report.headline import summary
-from lib.report.paper_page import COMPARED, accuracy_beside_paper, goal_table, means_table, paper_page
+from lib.report.paper_page import COMPARED, accuracy_beside_paper, goal_table, goals_in_words, means_table, paper_page
 from schemas.goals import load_goals
 from tests.lib.report.report_examples import Stub, evaluation, report_data
 
@@ -102,6 +103,21 @@ def test_goals_not_met_are_marked():
     assert place in table.marked
     _, fusion = rows["MAPE of kernels of 5 us or more, mean over programs, fusion task, tpu-v3"]
     assert fusion[2:4] == ["-", "not in this study"]
+
+
+def test_goals_in_words():
+    assert goals_in_words(goal_results(report_data())) == (
+        "3 of the 10 goals of the learned models are met, 1 not met (Kendall's tau of a kernel's tiles, mean over "
+        "programs: 0.9, goal >= 0.93); of 6 this study says nothing."
+    )
+
+
+def test_the_console_names_what_is_missed_and_not_in_its_table():
+    made = {"across": one_metric("tile", "tpu-v3", "tile-v2", "kendall_tau", 0.7)}
+    made["across"].manifest.spec["models"].insert(0, {"id": "both", "task": "tile"})
+    text = one_screen(summary(report_data(evaluations=made, spec=spec({}, {"tile-v2": ["tpu-v2"]}))))
+    assert "across.tile.tpu-v3.kendall_tau.tile-v2" in text
+    assert "0.7 (goal >= 0.75: not met)" in text
 
 
 def test_means_stand_below_the_paper_s_of_the_same_split():
