@@ -74,6 +74,9 @@ class DatapathEntry(StudyModel):
     vector_path: Literal["direct", "mesh"] | None = None
     """How vector units reach the global buffer: by ports of their own, 4 bytes a lane and cycle (TPU), or over the mesh
     like the arrays (FAST)."""
+    array_efficiency: Annotated[float, Field(gt=0, le=1)] | None = None
+    """Share of an array's peak rate that its code reaches on dense products: 1 where schedules are ideal; a compiler's
+    code for TPUs reaches about 0.75."""
     register_sublanes: PositiveInt | None = None
     """Rows of the register tile at four bytes an element (TPU: 8)."""
     register_lanes: PositiveInt | None = None

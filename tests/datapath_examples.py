@@ -8,7 +8,7 @@ TPU_V3_SPEC = {
     "l1_output_bytes": 16384, "l2_config": "disabled", "l2_input_multiplier": 1, "l2_weight_multiplier": 1,
     "l2_output_multiplier": 1, "global_buffer_bytes": 16 * 2**20, "dram_kind": "hbm2", "dram_channels": 32,
     "dram_bytes_per_s": 900e9, "number_format": "bfloat16", "depthwise_mapping": "diagonal", "vector_path": "direct",
-    "register_sublanes": 8, "register_lanes": 128,
+    "array_efficiency": 1.0, "register_sublanes": 8, "register_lanes": 128,
     "native_batch": 64,
 }  # fmt: skip
 

@@ -17,7 +17,7 @@ DATAPATH_SPEC = {
     "l1_output_bytes": 1 << 16, "l2_config": "disabled", "l2_input_multiplier": 1, "l2_weight_multiplier": 1,
     "l2_output_multiplier": 1, "global_buffer_bytes": 1 << 24, "dram_kind": "hbm2", "dram_channels": 2,
     "dram_bytes_per_s": 4e11, "number_format": "bfloat16", "depthwise_mapping": "diagonal", "vector_path": "direct",
-    "register_sublanes": 8, "register_lanes": 128,
+    "array_efficiency": 1.0, "register_sublanes": 8, "register_lanes": 128,
     "native_batch": 8,
 }  # fmt: skip
 

@@ -79,7 +79,7 @@ _DOT = KERNEL_CLASSES.index("dot")
 
 
 @njit(cache=True, error_model="numpy", inline="always")
-def matrix_cycles(tile, kernel_class, in_c_whole, dilation_h, dilation_w, mapping, rows, columns) -> float:
+def matrix_cycles(tile, kernel_class, in_c_whole, dilation_h, dilation_w, mapping, efficiency, rows, columns) -> float:
     """Cycles of one systolic array for the matrix op of a tile (int[8] or more).
 
     One pixel (a vector of `rows` contracted elements) enters a cycle, and a pass takes at least the `rows` cycles in
@@ -87,7 +87,8 @@ def matrix_cycles(tile, kernel_class, in_c_whole, dilation_h, dilation_w, mappin
     is a pass of its own; where the kernel's whole `in_c_whole` is small, taps share the rows. Taps that only meet the
     zeros of a base dilation are skipped. Groups of a convolution lie block-diagonally on the array, as many as fit,
     those left over several times for as many pixels at once; a depthwise one takes at most DEPTHWISE_PASSES for each
-    TAPS_OF_5X5, or, by the datapath's depthwise `mapping`, has taps on rows and channels on columns.
+    TAPS_OF_5X5, or, by the datapath's depthwise `mapping`, has taps on rows and channels on columns. Dense products run
+    at the share `efficiency` of the peak rate.
     """
     if kernel_class > _DOT:
         return 0.0
@@ -109,7 +110,8 @@ def matrix_cycles(tile, kernel_class, in_c_whole, dilation_h, dilation_w, mappin
         row_passes = np.ceil(taps * tile[IN_C] / rows)
     else:
         row_passes = taps * np.ceil(tile[IN_C] / rows)
-    return stream * row_passes * np.ceil(tile[OUT_C] / columns)
+    cycles = stream * row_passes * np.ceil(tile[OUT_C] / columns)
+    return cycles / efficiency if packed == 1.0 else cycles
 
 
 class Problem(NamedTuple):
@@ -133,6 +135,8 @@ class Rates(NamedTuple):
     rows: int
     columns: int
     depthwise_mapping: int
+    array_efficiency: float
+    """On dense products, of the datapath."""
     array_cycles_per_s: float
     """Of all PEs together."""
     instructions_per_s: float
@@ -159,7 +163,7 @@ def analytical_rates(datapath) -> Rates:
     """Peak rates of one core."""
     clock = datapath.clock_hz
     return Rates(
-        datapath.systolic_rows, datapath.systolic_columns, datapath.depthwise_mapping,
+        datapath.systolic_rows, datapath.systolic_columns, datapath.depthwise_mapping, datapath.array_efficiency,
         processing_elements(datapath) * clock, ARITHMETIC_SLOTS * vector_lanes_of_core(datapath) * clock,
         datapath.dram_bytes_per_s, STEP_CYCLES / clock,
     )  # fmt: skip
@@ -228,7 +232,8 @@ def analytical_row(problem, k, tile, rates, limits, most, scratch, parts) -> flo
         return np.inf
     matrix_s = matrix_cycles(
         tile, problem.kernel_class[k], problem.loops[k, IN_C], problem.base_dilation[k, 0],
-        problem.base_dilation[k, 1], rates.depthwise_mapping, rates.rows, rates.columns,
+        problem.base_dilation[k, 1], rates.depthwise_mapping, rates.array_efficiency, rates.rows,
+        rates.columns,
     ) / rates.array_cycles_per_s  # fmt: skip
     exposed_s = first_and_last / rates.bytes_per_s
     moved_s = (parts[BYTES] + parts[BYTES + 1] + parts[BYTES + 2]) / rates.bytes_per_s

@@ -30,6 +30,8 @@ class UsableArray(NamedTuple):
     for it)."""
     cells_are_shared: bool
     """Freed in shared memory, else in the stationary operand's."""
+    efficiency: float
+    """Share of the peak rate that code reaches on dense products."""
 
 
 @njit(cache=True)
@@ -84,7 +86,9 @@ def usable_array(datapath, dataflow) -> UsableArray:
     if dataflow == INPUT_STATIONARY:
         inputs, weights = weights, inputs
     unused = datapath.systolic_rows - rows + datapath.systolic_columns - columns
-    return UsableArray(rows, columns, inputs, weights, sums, shared, unused, cell_bytes, datapath.l1_shared)
+    return UsableArray(
+        rows, columns, inputs, weights, sums, shared, unused, cell_bytes, datapath.l1_shared, datapath.array_efficiency
+    )
 
 
 @njit(cache=True)
@@ -102,7 +106,7 @@ def with_empty_cells(array, used) -> UsableArray:
     shared = array.shared_bytes + (free if array.cells_are_shared else 0)
     return UsableArray(
         array.rows, array.columns, array.moving_bytes, stationary, array.sum_bytes, shared, array.unused_edges,
-        array.cell_bytes, array.cells_are_shared,
+        array.cell_bytes, array.cells_are_shared, array.efficiency,
     )  # fmt: skip
 
 

@@ -35,7 +35,7 @@ def tpu_v4i() -> Datapath:
         {
             "clock_hz": CLOCK_HZ, "cores": 1, "pes_x": 2, "pes_y": 2, "systolic_rows": ROWS,
             "systolic_columns": COLUMNS, "depthwise_mapping": "diagonal", "vector_path": "direct",
-            "vector_lanes": 1024, "l1_config": "shared",
+            "array_efficiency": 1.0, "vector_lanes": 1024, "l1_config": "shared",
             "l1_input_bytes": 16384, "l1_weight_bytes": 32768, "l1_output_bytes": 65536, "l2_config": "disabled",
             "l2_input_multiplier": 1, "l2_weight_multiplier": 1, "l2_output_multiplier": 1,
             "global_buffer_bytes": 128 * 2**20, "dram_kind": "hbm2", "dram_channels": 8,

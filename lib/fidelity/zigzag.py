@@ -36,7 +36,7 @@ def tpu_like() -> Datapath:
     return datapath_from_spec(
         {
             "clock_hz": CLOCK_HZ, "cores": 1, "pes_x": 1, "pes_y": 1, "systolic_rows": 32, "systolic_columns": 32,
-            "depthwise_mapping": "diagonal", "vector_path": "direct", "vector_lanes": 1024,
+            "depthwise_mapping": "diagonal", "vector_path": "direct", "array_efficiency": 1.0, "vector_lanes": 1024,
             "l1_config": "shared", "l1_input_bytes": 4096,
             "l1_weight_bytes": 4096, "l1_output_bytes": 8192, "l2_config": "disabled", "l2_input_multiplier": 1,
             "l2_weight_multiplier": 1, "l2_output_multiplier": 1, "global_buffer_bytes": 2 * 2**20,

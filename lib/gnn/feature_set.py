@@ -72,6 +72,7 @@ HARDWARE_FEATURES = (
     "element_bytes",
     "depthwise_mapping",
     "vector_path",
+    "array_efficiency",
     "register_sublanes",
     "register_lanes",
     "native_batch",

@@ -152,6 +152,7 @@ def hardware_features(datapath: Datapath) -> np.ndarray:
         "element_bytes": np.log2(datapath.element_bytes),
         "depthwise_mapping": float(datapath.depthwise_mapping),
         "vector_path": float(datapath.vector_path),
+        "array_efficiency": datapath.array_efficiency,
         "register_sublanes": np.log2(datapath.register_sublanes),
         "register_lanes": np.log2(datapath.register_lanes),
         "native_batch": np.log2(datapath.native_batch),

@@ -65,6 +65,8 @@ class Datapath(NamedTuple):
     """0 channels on the diagonal (TPU), 1 taps on rows (FAST)."""
     vector_path: int
     """0 ports of the vector units' own (TPU), 1 over the mesh (FAST)."""
+    array_efficiency: float
+    """Share of the arrays' peak rate that code reaches on dense products."""
     register_sublanes: int
     """Rows of the register tile at four bytes an element (TPU: 8)."""
     register_lanes: int
@@ -94,6 +96,7 @@ def datapath_from_spec(spec: Mapping[str, Any]) -> Datapath:
         raise ValueError(f"datapath: missing keys {missing}, unknown keys {unknown}")
     fields: dict[str, Any] = {name: int(spec[name]) for name in numbers}
     fields["clock_hz"] = float(spec["clock_hz"])
+    fields["array_efficiency"] = float(spec["array_efficiency"])
     fields["dram_bytes_per_s"] = float(spec["dram_bytes_per_s"]) / fields["cores"]
     fields["l1_shared"] = bool(_choice(spec, "l1_config", L1_CONFIGS))
     fields["l2_kind"] = _choice(spec, "l2_config", L2_CONFIGS)

@@ -23,6 +23,8 @@ DEPTHWISE_MAPPING = "taps"
 """Designs of FAST's template put the window of a depthwise convolution on the array's rows (section 3.2)."""
 VECTOR_PATH = "mesh"
 """Its vector units lie in the PEs (figure 7)."""
+ARRAY_EFFICIENCY = 1.0
+"""Their schedules are searched for, not a compiler's: the paper's figures for its designs are such a simulator's."""
 REGISTER_SUBLANES = 8
 MOST_REGISTER_LANES = 128
 """The register tile is as wide as the vector unit, at most the TPU's 128."""
@@ -77,6 +79,7 @@ def datapath_of(point: Point) -> dict[str, Any]:
         "number_format": NUMBER_FORMAT,
         "depthwise_mapping": DEPTHWISE_MAPPING,
         "vector_path": VECTOR_PATH,
+        "array_efficiency": ARRAY_EFFICIENCY,
         "register_sublanes": REGISTER_SUBLANES,
         "register_lanes": min(MOST_REGISTER_LANES, lanes),
     }

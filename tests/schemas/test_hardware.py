@@ -32,7 +32,7 @@ def test_presets_have_the_printed_memories():
 def test_presets_are_complete_and_in_one_order():
     keys = [list(resolved({"x": {"base": preset}}, "x")) for preset in HARDWARE_PRESETS]
     assert all(row == keys[0] for row in keys)
-    assert len(keys[0]) == 25
+    assert len(keys[0]) == 26
 
 
 def test_a_base_is_extended_through_other_entries():

@@ -43,6 +43,7 @@ def random_datapath(generator: np.random.Generator) -> Datapath:
         element_bytes=pick(*ELEMENT_BYTES.values()),
         depthwise_mapping=pick(0, 1),
         vector_path=pick(0, 1),
+        array_efficiency=pick(0.75, 1.0),
         register_sublanes=pick(4, 8),
         register_lanes=power(2, 7),
         native_batch=power(0, 8),

@@ -15,12 +15,12 @@ TPU_V3 = Datapath(
     l1_shared=True, l1_input_bytes=16384, l1_weight_bytes=32768, l1_output_bytes=16384, l2_kind=0,
     l2_input_multiplier=1, l2_weight_multiplier=1, l2_output_multiplier=1, global_buffer_bytes=16 << 20, dram_kind=1,
     dram_channels=16, dram_bytes_per_s=450e9, element_bytes=2, depthwise_mapping=0, vector_path=0,
-    register_sublanes=8, register_lanes=128, native_batch=64,
+    array_efficiency=1.0, register_sublanes=8, register_lanes=128, native_batch=64,
 )  # fmt: skip
 EDGE = TPU_V3._replace(
     clock_hz=0.5e9, cores=1, pes_x=2, pes_y=2, systolic_rows=32, systolic_columns=32, vector_lanes=32,
     l1_input_bytes=2048, l1_weight_bytes=4096, l1_output_bytes=2048, global_buffer_bytes=4 << 20,
-    dram_bytes_per_s=60e9, depthwise_mapping=1, vector_path=1, register_lanes=32,
+    dram_bytes_per_s=60e9, depthwise_mapping=1, vector_path=1, array_efficiency=1.0, register_lanes=32,
 )  # fmt: skip
 ROOMY = TPU_V3._replace(global_buffer_bytes=1 << 40)
 """Every tile fits."""

@@ -112,7 +112,7 @@ def test_a_narrow_dimension_leaves_the_lanes_to_a_wider_one():
     assert parts["vector_s"] == pytest.approx(64 * 256 * 3 * instructions / ARITHMETIC_SLOTS / 128 / 1e9)
 
 
-def cycles(row: KernelRow, tile, rows=128, columns=128, mapping=DIAGONAL):
+def cycles(row: KernelRow, tile, rows=128, columns=128, mapping=DIAGONAL, efficiency=1.0):
     return matrix_cycles(
         np.array(tile),
         row.kernel_class,
@@ -120,6 +120,7 @@ def cycles(row: KernelRow, tile, rows=128, columns=128, mapping=DIAGONAL):
         row.base_dilation[0],
         row.base_dilation[1],
         mapping,
+        efficiency,
         rows,
         columns,
     )
@@ -127,6 +128,13 @@ def cycles(row: KernelRow, tile, rows=128, columns=128, mapping=DIAGONAL):
 
 def test_a_convolution_takes_a_pass_a_tap_and_rounds_channels_up():
     assert cycles(convolution_relu(in_c=130), (1, 14, 14, 200, 130, 3, 3, 1)) == 9 * 2 * 2 * 196
+
+
+def test_code_that_loses_a_quarter_of_the_peak_takes_four_thirds_as_long_on_dense_products_alone():
+    tile = (1, 14, 14, 200, 130, 3, 3, 1)
+    assert cycles(convolution_relu(in_c=130), tile, efficiency=0.75) == pytest.approx(9 * 2 * 2 * 196 / 0.75)
+    tile = (1, 14, 14, 1, 1, 3, 3, 64)
+    assert cycles(depthwise(), tile, efficiency=0.75) == cycles(depthwise(), tile)
 
 
 def test_taps_of_a_first_layer_share_rows():

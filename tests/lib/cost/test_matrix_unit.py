@@ -41,6 +41,12 @@ def test_convolution_takes_a_pass_a_tap():
     assert cycles((4, 28, 28, 256, 128, 3, 3, 1), 128) == 9 * 2 * 4 * 28 * 28 + 253
 
 
+def test_code_that_loses_a_quarter_of_the_peak_takes_four_thirds_as_long_on_dense_products_alone():
+    compiled = ONE_PE._replace(array_efficiency=0.75)
+    assert cycles((4, 28, 28, 256, 128, 3, 3, 1), 128, datapath=compiled) == 9 * 2 * 4 * 28 * 28 * 4 // 3 + 253
+    assert cycles((4, 28, 28, 1, 1, 3, 3, 256), 1, datapath=compiled) == 2 * 9 * 4 * 28 * 28 + 253
+
+
 def test_few_input_channels_share_the_rows():
     # 7 x 7 x 3 = 147 rows in 2 folds instead of 49 passes.
     assert cycles((1, 112, 112, 64, 3, 7, 7, 1), 3) == 2 * 112 * 112 + 253

@@ -14,7 +14,7 @@ TPU_V3_CORE = Datapath(
     l1_shared=True, l1_input_bytes=21_845, l1_weight_bytes=21_845, l1_output_bytes=21_846, l2_kind=0,
     l2_input_multiplier=1, l2_weight_multiplier=1, l2_output_multiplier=1, global_buffer_bytes=16 * 2**20,
     dram_kind=1, dram_channels=8, dram_bytes_per_s=450e9, element_bytes=2, depthwise_mapping=0, vector_path=0,
-    register_sublanes=8, register_lanes=128, native_batch=64,
+    array_efficiency=1.0, register_sublanes=8, register_lanes=128, native_batch=64,
 )  # fmt: skip
 
 PARTS = ("compute_s", "steps", "transfer_s")
