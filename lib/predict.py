@@ -1,7 +1,8 @@
 """Predicts a program's runtime with trained models: `python -m lib.predict PROGRAM --model RESULTS/model/M/seed-N`.
 
-PROGRAM is a folder RESULTS/program/WORKLOAD or a file with an HLO module. Prints the runtime by kernel and in total for
-one core; with a tile model also the tiles that it chooses where they differ from the compiler's default.
+PROGRAM is a folder RESULTS/program/WORKLOAD or a file: HLO, StableHLO (.mlir), a Keras file (.keras), a SavedModel.
+Prints the runtime by kernel and in total for one core; with a tile model also the tiles that it chooses where they
+differ from the compiler's default.
 """
 
 import argparse
@@ -13,21 +14,21 @@ from lib.fusion.default_kernels import default_kernels
 from lib.job import in_words
 from lib.prediction import load_model
 from lib.prediction.asked_hardware import AskedHardware, hardware_named, training_note
-from lib.prediction.asked_program import program_at
+from lib.prediction.asked_program import batch_of, program_at
 from lib.prediction.kernel_table import runtime_table, tile_table
 from lib.prediction.text import runtime_text, tile_text, total_text
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m lib.predict", description=__doc__)
-    parser.add_argument("program", type=Path, metavar="PROGRAM", help="RESULTS/program/WORKLOAD or a file with HLO")
+    parser.add_argument("program", type=Path, metavar="PROGRAM", help="a traced program's folder or a file")
     parser.add_argument("--model", type=Path, required=True, metavar="FOLDER", help="predicts seconds")
     parser.add_argument("--tile-model", type=Path, metavar="FOLDER", help="chooses tiles")
     parser.add_argument("--hardware", action="append", metavar="NAME", help="a preset or of --study; default tpu-v3")
     parser.add_argument("--study", type=Path, metavar="FILE", help="a study whose hardware may be named")
     parser.add_argument("--batch", type=_positive, metavar="N", help="instead of the traced program's own")
-    parser.add_argument("--sizing", choices=("bfloat16", "as-traced"), default="bfloat16", help="of an HLO file")
-    parser.add_argument("--trip-count", type=_positive, metavar="N", help="of loops in an HLO file that need it")
+    parser.add_argument("--sizing", choices=("bfloat16", "as-traced"), default="bfloat16", help="of a file")
+    parser.add_argument("--trip-count", type=_positive, metavar="N", help="of a file's loops that need it")
     parser.add_argument("--top", type=_positive, default=20, metavar="N", help="kernels to print; default 20")
     parser.add_argument("--csv", type=Path, metavar="FILE", help="all kernels go there too")
     return parser
@@ -49,7 +50,7 @@ def answer(asked: argparse.Namespace) -> str:
     found = default_kernels(program)
     table = runtime_table(found, models[0], hardware.datapath)
     notes = [training_note(learned.model, hardware) for learned in models]
-    batch = program.batch if asked.program.is_dir() else None
+    batch = batch_of(asked.program, program)
     lines = [
         program.name + (f", batch {batch}" if batch else "") + f", one core of {hardware.id}, default tiles",
         *(f"Note: {note}." for note in notes if note),
