@@ -2,8 +2,11 @@
 
 import logging
 import os
+import shutil
 import sys
 import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -27,6 +30,18 @@ class Job:
         self.threads: int = snakemake.threads
         self.folder = Path(snakemake.output[0]).parent
         _start_log(Path(snakemake.log[0]))
+
+    @contextmanager
+    def scratch(self) -> Iterator[Path]:
+        """An empty folder in the job's, for files as large as its data; gone afterwards, at the latest when a job
+        that was killed runs again."""
+        folder = self.folder / ".scratch"
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
+        try:
+            yield folder
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
 
     def write_text(self, name: str, text: str) -> None:
         """Write a file into the job's folder, whole or not at all."""

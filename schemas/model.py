@@ -22,6 +22,11 @@ class Model(StudyModel):
     """One of the dataset's `splits`; default: its `split`."""
     hardware: Selection = "all"
     """The hardware variants of the dataset that it learns; `all`: all of the dataset's."""
+    train_programs: PositiveInt | None = None
+    """Programs kept of the split's training part, drawn by the study's seed, one family after the other, so that a
+    smaller number's are among a larger one's. Default: all."""
+    train_rows: Annotated[float, Field(gt=0, le=1)] | None = None
+    """Share of the training rows kept, drawn by the model's seed. Default: all."""
     seeds: EachOnce[list[Seed]] = [1]
     """One model is trained for each seed."""
     join: Literal["late", "middle"] | None = None
@@ -86,4 +91,6 @@ class Model(StudyModel):
             "learning_rate": self.learning_rate,
             "patience": self.patience,
         }
+        if self.train_rows is not None:
+            values["train_rows"] = self.train_rows
         return values | {"tiles_per_kernel": self.tiles_per_kernel or 16} if tile else values

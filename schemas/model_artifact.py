@@ -77,18 +77,23 @@ class ModelDescription(StrictModel):
     """Added to the network's output: mean over the training split of what it learns; 0 for a rank loss."""
     best_step: int
     """Step whose weights were kept."""
+    training_kernels: int
+    """Kernels that it was trained on; one that occurs in two shards counts twice."""
+    training_rows: int
+    """Rows that it was trained on."""
 
 
 class ModelArtifact(Artifact):
     """One trained model with one seed."""
 
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
     files: ClassVar[dict[str, FileSpec]] = {
         "weights.npz": ArraysSpec(None),
         "model.json": ModelSpec(ModelDescription),
         "history.parquet": TableSpec(
             {
                 "step": Column("int32", minimum=0),
+                "learning_rate": Column("float64", minimum=0),
                 "train_loss": Column("float64"),
                 "validation_loss": Column("float64", nullable=True),
                 "validation_metric": Column("float64", minimum=0, nullable=True, unit="%"),

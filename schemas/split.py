@@ -35,6 +35,25 @@ def drawn_split(
     return {part: sorted(name for name, unit in units.items() if part_of.get(unit, "train") == part) for part in PARTS}
 
 
+def chosen_programs(programs: Sequence[str], families: Mapping[str, str], count: int, seed: int) -> list[str]:
+    """`count` of the programs, sorted: one of each family, then a second of each that has one, and so on.
+
+    Families, and the programs of each, are shuffled by a hash of the seed and their name, so a smaller count's are
+    among a larger one's. All programs where there are no more than `count`.
+    """
+
+    def place(name: str) -> str:
+        return hashlib.sha256(f"{seed}:{name}".encode()).hexdigest()
+
+    round_of: dict[str, int] = {}
+    seen: Counter[str] = Counter()
+    for program in sorted(programs, key=place):
+        round_of[program] = seen[families[program]]
+        seen[families[program]] += 1
+    order = sorted(programs, key=lambda program: (round_of[program], place(families[program])))
+    return sorted(order[:count])
+
+
 def families_on_both_sides(split: Mapping[str, Sequence[str]], families: Mapping[str, str]) -> list[str]:
     """Families, sorted, with programs both in test and in training or validation, which a split by name allows.
 

@@ -18,7 +18,7 @@ from schemas.hardware import Hardware, base_chain, merged_datapath
 from schemas.model import Model
 from schemas.problem import inconsistent
 from schemas.search import Search
-from schemas.split import PARTS, drawn_split
+from schemas.split import PARTS, chosen_programs, drawn_split
 from schemas.study_base import Section, StudyModel, select
 from schemas.study_references import consistency_problems, id_problems
 from schemas.workload import Workload, all_batches, one_a_batch
@@ -148,6 +148,9 @@ class Study(StudyModel):
         """What the model rule gets; the seed of training is the rule's wildcard."""
         model = self.models[id]
         split = self.split(model.dataset, model.split)
+        if model.train_programs is not None:
+            families = self.families(split["train"])
+            split["train"] = chosen_programs(split["train"], families, model.train_programs, self.seed)
         return {
             "id": id,
             "task": model.task,

@@ -169,6 +169,9 @@ def _model_problems(study: "Study", known: Mapping[str, list[str]]) -> Iterator[
             none = f"dataset '{model.dataset}' has no splits beside its split; leave the key out"
             allowed = allowed_names(model.split, dataset.splits) if dataset.splits else none
             yield Problem(("models", id, "split"), f"{got(model.split)}; {allowed}")
+        elif (programs := _training_programs(study, model)) and (model.train_programs or 0) > programs:
+            text = f"{got(model.train_programs)}; allowed: 1 to {programs}, the programs of the split's training part"
+            yield Problem(("models", id, "train_programs"), text)
         of_dataset = select(dataset.hardware, known["hardware"])
         for place, variant in enumerate(model.hardware if model.hardware != "all" else []):
             if variant in known["hardware"] and variant not in of_dataset:
@@ -206,6 +209,14 @@ def _has_split(study: "Study", model: Model) -> bool:
     """Whether the split that the model names is there."""
     dataset = study.datasets.get(model.dataset)
     return model.split is None or dataset is None or model.split in dataset.splits
+
+
+def _training_programs(study: "Study", model: Model) -> int | None:
+    """Programs of the training part of the model's split; None where the split itself has a problem."""
+    try:
+        return len(study.split(model.dataset, model.split)["train"])
+    except (KeyError, ValueError):
+        return None
 
 
 def _split_name(split: str | None) -> str:

@@ -1,8 +1,8 @@
 """Reading datasets: shards, and what they share."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -58,20 +58,19 @@ def shard_of(artifact: DatasetArtifact) -> Shard:
     )
 
 
-def load_shards(
+def read_shards(
     paths: Iterable[str],
     *,
     dataset: str | None = None,
     task: str | None = None,
     workloads: Collection[str] | None = None,
     hardware: Collection[str] | None = None,
-) -> list[Shard]:
-    """Read dataset artifacts (folders or manifests), in the order given.
+) -> Iterator[Shard]:
+    """Read dataset artifacts (folders or manifests) one at a time, in the order given.
 
     Where `dataset`, `task`, `workloads` or `hardware` are given, only shards of these are read; others are
     skipped by their manifests alone. Raises ArtifactError for a damaged one.
     """
-    shards = []
     for path in paths:
         spec = DatasetArtifact.read_manifest(_folder(path)).spec
         wanted = (
@@ -81,8 +80,12 @@ def load_shards(
             and (hardware is None or spec["hardware"]["id"] in hardware)
         )
         if wanted:
-            shards.append(shard_of(DatasetArtifact.read(path)))
-    return shards
+            yield shard_of(DatasetArtifact.read(path))
+
+
+def load_shards(paths: Iterable[str], **wanted: Any) -> list[Shard]:
+    """All of :func:`read_shards` at once, in memory."""
+    return list(read_shards(paths, **wanted))
 
 
 def _folder(path: str) -> Path:
@@ -101,12 +104,17 @@ def remove_shared(shards: Iterable[Shard], test_fingerprints: frozenset[str]) ->
     Common layers occur in many networks: trained on, they would be remembered and not predicted. They
     are never taken out of test, since a test program is made of them too.
     """
-    kept = (_without(shard, test_fingerprints) for shard in shards)
+    kept = (without_kernels_of(shard, test_fingerprints) for shard in shards)
     return [shard for shard in kept if shard.kernels.number]
 
 
-def _without(shard: Shard, removed: frozenset[str]) -> Shard:
-    keep = np.array([f not in removed for f in shard.kernels.fingerprint], dtype=bool)
+def without_kernels_of(shard: Shard, removed: frozenset[str]) -> Shard:
+    """The shard without the kernels whose fingerprints are in `removed`."""
+    return with_kernels(shard, np.array([f not in removed for f in shard.kernels.fingerprint], dtype=bool))
+
+
+def with_kernels(shard: Shard, keep: np.ndarray) -> Shard:
+    """The shard with the kernels (bool[k]) to keep, numbered anew."""
     if keep.all():
         return shard
     place = np.cumsum(keep, dtype=np.int32) - 1
@@ -122,3 +130,11 @@ def _without(shard: Shard, removed: frozenset[str]) -> Shard:
         rows=renumbered(shard.rows),
         configurations=renumbered(shard.configurations),
     )
+
+
+def with_rows(shard: Shard, keep: np.ndarray) -> Shard:
+    """The shard with the rows (bool[r]) to keep, and the kernels that have any of them."""
+    kernel = shard.rows["kernel"].to_numpy()
+    kernels = np.zeros(shard.kernels.number, bool)
+    kernels[kernel[keep]] = True
+    return with_kernels(shard._replace(rows=shard.rows[keep].reset_index(drop=True)), kernels)

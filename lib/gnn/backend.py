@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")  # errors come as exceptions too
-os.environ.setdefault("CUDA_VISIBLE_DEVICES", "-1")  # batches are small: a processor is as fast, and results repeat
 os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "0")  # one order of summation, whatever the processor
 os.environ.setdefault("KERAS_BACKEND", "tensorflow")
 
@@ -38,7 +37,11 @@ with _quiet():
     import tensorflow as tf
     from spektral.layers import GraphSageConv
 
-__all__ = ["GraphSageConv", "keras", "seeded_uniform", "tf", "use_threads"]
+__all__ = ["GraphSageConv", "device_in_words", "keras", "seeded_uniform", "tf", "use_threads"]
+
+for _gpu in tf.config.list_physical_devices("GPU"):
+    tf.config.experimental.set_memory_growth(_gpu, True)  # several jobs can share it
+    tf.config.experimental.enable_op_determinism()  # sums in one order, so that results repeat
 
 
 def use_threads(threads: int) -> None:
@@ -48,6 +51,15 @@ def use_threads(threads: int) -> None:
         tf.config.threading.set_inter_op_parallelism_threads(threads)
     except RuntimeError:
         return
+
+
+def device_in_words() -> str:
+    """What TensorFlow computes on, for the log."""
+    gpus = tf.config.list_physical_devices("GPU")
+    if gpus:
+        return f"GPU ({tf.config.experimental.get_device_details(gpus[0]).get('device_name', gpus[0].name)})"
+    threads = tf.config.threading.get_intra_op_parallelism_threads()
+    return f"CPU, {threads} threads" if threads else "CPU, all threads"
 
 
 def seeded_uniform(seed: int) -> keras.initializers.Initializer:

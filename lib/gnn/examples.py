@@ -1,6 +1,7 @@
 """Labelled kernels of several shards as flat arrays: what training and inference read."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -8,6 +9,7 @@ import numpy as np
 from lib.dataset.shards import Shard
 from lib.gnn.feature_set import feature_set
 from lib.gnn.node_table import node_table
+from lib.gnn.row_files import RowFiles
 from lib.gnn.static_features import hardware_features, hardware_limits, kernel_features, node_features
 from lib.gnn.tile_features import Geometry, geometry
 from lib.hardware.datapath import Datapath
@@ -16,6 +18,10 @@ from schemas.model_artifact import FeatureSet
 
 TOTAL = "analytical_s"
 PREFIX = "analytical_"
+
+
+class NoShards(ValueError):
+    """There is nothing to learn from."""
 
 
 class Examples(NamedTuple):
@@ -43,11 +49,24 @@ class Examples(NamedTuple):
     """int32[k] which shard each kernel comes from."""
     executions: np.ndarray
     """int64[k] runs in the program's default fusion."""
+    origin: tuple[tuple[str, str], ...] = ()
+    """(workload, hardware variant) of each shard."""
+    files: RowFiles | None = None
+    """Where `tile`, `analytical` and `runtime_s` lie on disk, if they do."""
 
     @property
     def row_kernel(self) -> np.ndarray:
         """int64[r]"""
         return np.repeat(np.arange(len(self.kernel)), np.diff(self.row_offset))
+
+    def kernel_of(self, rows: np.ndarray) -> np.ndarray:
+        """int64[n] kernel of each of some rows (int[n]); needs no memory for the other rows."""
+        return np.searchsorted(self.row_offset, rows, side="right") - 1
+
+    def forget(self) -> None:
+        """Give back the memory of rows read from disk so far."""
+        if self.files is not None:
+            self.files.forget()
 
 
 def analytical_names(columns: Sequence[str]) -> tuple[str, ...]:
@@ -56,30 +75,52 @@ def analytical_names(columns: Sequence[str]) -> tuple[str, ...]:
     return (TOTAL, *parts)
 
 
-def examples_of_shards(shards: Sequence[Shard]) -> Examples:
+def examples_of_shards(shards: Iterable[Shard], folder: Path | None = None) -> Examples:
     """All kernels and rows of `shards` (rows sorted by kernel, as shards have them), in order.
 
-    Raises ValueError where there are none or they know different analytical parts.
+    With a `folder`, rows are written there and read from there as they are used, and of `shards` only one at a
+    time is held: memory is needed for the kernels and the largest shard. The examples are the same either way.
+    Raises NoShards where there are none, and ValueError where they know different analytical parts.
     """
-    if not shards:
-        raise ValueError("no shards: there is nothing to learn from")
-    names = {analytical_names(list(shard.rows.columns)) for shard in shards}
-    if len(names) > 1:
-        raise ValueError(f"the shards have different analytical parts: {sorted(names)}")
-    (parts,) = names
-    counts = [shard.kernels.number for shard in shards]
-    rows_of = [np.bincount(shard.rows["kernel"].to_numpy(), minlength=shard.kernels.number) for shard in shards]
-    return _examples(
-        kernels=concatenate([shard.kernels for shard in shards]),
-        datapaths=[shard.datapath for shard in shards],
-        shard=np.repeat(np.arange(len(shards), dtype=np.int32), counts),
-        rows_per_kernel=np.concatenate(rows_of),
-        tile=np.concatenate([shard.tiles for shard in shards]),
-        parts=parts,
-        analytical=np.concatenate([shard.rows[list(parts)].to_numpy(np.float64) for shard in shards]),
-        runtime_s=np.concatenate([shard.rows["runtime_s"].to_numpy(np.float64) for shard in shards]),
-        executions=np.concatenate([shard.table["default_executions"].to_numpy(np.int64) for shard in shards]),
+    files = RowFiles(folder) if folder is not None else None
+    parts: tuple[str, ...] = ()
+    kernels: list[Kernels] = []
+    datapaths: list[Datapath] = []
+    origin: list[tuple[str, str]] = []
+    rows_of: list[np.ndarray] = []
+    executions: list[np.ndarray] = []
+    columns: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
+    for shard in shards:
+        names = analytical_names(list(shard.rows.columns))
+        if kernels and names != parts:
+            raise ValueError(f"the shards have different analytical parts: {sorted({names, parts})}")
+        parts = names
+        kernels.append(shard.kernels)
+        datapaths.append(shard.datapath)
+        origin.append((shard.workload, shard.hardware))
+        rows_of.append(np.bincount(shard.rows["kernel"].to_numpy(), minlength=shard.kernels.number))
+        executions.append(shard.table["default_executions"].to_numpy(np.int64))
+        rows = shard.tiles, shard.rows[list(parts)].to_numpy(np.float64), shard.rows["runtime_s"].to_numpy(np.float64)
+        if files is None:
+            columns.append(rows)
+        else:
+            files.append(*rows)
+    if not kernels:
+        raise NoShards("no shards: there is nothing to learn from")
+    tile, analytical, runtime_s = (
+        files.arrays(len(parts)) if files else (np.concatenate(column) for column in zip(*columns, strict=True))
     )
+    return _examples(
+        kernels=concatenate(kernels),
+        datapaths=datapaths,
+        shard=np.repeat(np.arange(len(kernels), dtype=np.int32), [one.number for one in kernels]),
+        rows_per_kernel=np.concatenate(rows_of),
+        tile=tile,
+        parts=parts,
+        analytical=analytical,
+        runtime_s=runtime_s,
+        executions=np.concatenate(executions),
+    )._replace(origin=tuple(origin), files=files)
 
 
 def examples_of_rows(
@@ -113,7 +154,7 @@ def _examples(kernels, datapaths, shard, rows_per_kernel, tile, parts, analytica
         edge_offset=kernels.edge_offset,
         edge=kernels.edge,
         row_offset=np.concatenate([[0], np.cumsum(rows_per_kernel)]).astype(np.int64),
-        tile=np.ascontiguousarray(tile, np.int32),
+        tile=np.ascontiguousarray(tile, np.int32),  # no copy of rows that lie on disk
         analytical=analytical,
         runtime_s=runtime_s,
         shard=shard,

@@ -59,6 +59,8 @@ def model_contents(model: TrainedModel) -> dict:
         ),
         target_mean=model.target_mean,
         best_step=model.best_step,
+        training_kernels=model.training_kernels,
+        training_rows=model.training_rows,
     )
     return {"weights.npz": network_weights(model.network), "model.json": description}
 
@@ -83,5 +85,6 @@ def load_model(artifact: ModelArtifact) -> TrainedModel:
     network = build_network(shape, description.seed)
     set_network_weights(network, artifact["weights.npz"])
     return TrainedModel(
-        spec, description.seed, features, scaling, shape, network, description.target_mean, description.best_step
-    )
+        spec, description.seed, features, scaling, shape, network, description.target_mean, description.best_step,
+        description.training_kernels, description.training_rows,
+    )  # fmt: skip

@@ -1,5 +1,6 @@
-"""Seeded choice of training batches: families evenly, kernels of a family evenly, then random tiles."""
+"""Seeded choice of training batches: groups of kernels evenly, level by level, then random tiles of each kernel."""
 
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -20,14 +21,17 @@ class Sample(NamedTuple):
 class Sampler:
     """Draws samples of kernels that have at least `least_rows` rows.
 
-    `family`: int[k] of each kernel; `row_offset`: int64[k + 1]. Raises ValueError where no kernel is left.
+    `groups`: int[k, levels], the groups of each kernel from the widest to the narrowest (family, workload,
+    hardware variant): a group of the first level is drawn evenly, then one of the second within it, and so on,
+    then a kernel, then `rows` of its rows. `row_offset`: int64[k + 1]. Every step has a generator of its own,
+    so a sample depends on `seed` and the step alone. Raises ValueError where no kernel is left.
     """
 
     def __init__(
         self,
-        family: np.ndarray,
+        groups: np.ndarray,
         row_offset: np.ndarray,
-        rng: np.random.Generator,
+        seed: int,
         *,
         kernels: int,
         rows: int,
@@ -36,19 +40,35 @@ class Sampler:
         usable = np.flatnonzero(np.diff(row_offset) >= least_rows)
         if not len(usable):
             raise ValueError(f"no training kernel has {least_rows} rows or more: there is nothing to learn from")
-        self._order = usable[np.argsort(family[usable], kind="stable")]
-        self._start = np.flatnonzero(np.diff(family[self._order], prepend=-1))
-        self._count = np.diff(self._start, append=len(self._order))
-        self._row_offset, self._rng, self._kernels, self._rows = row_offset, rng, kernels, rows
+        groups = groups[usable]
+        order = np.lexsort(groups.T[::-1])
+        self._order = usable[order]
+        self._levels = _nested_ranges(groups[order])
+        self._row_offset, self._seed, self._kernels, self._rows = row_offset, seed, kernels, rows
 
-    def draw(self) -> Sample:
-        """The next sample. A kernel with fewer rows than asked for gives some of them again."""
-        family = self._rng.integers(len(self._start), size=self._kernels)
-        place = (self._rng.random(self._kernels) * self._count[family]).astype(np.int64)
-        kernels = self._order[self._start[family] + place]
-        rows = _draw_rows(kernels, self._row_offset, self._rng.random((self._kernels, self._rows)))
+    def draw(self, step: int) -> Sample:
+        """The sample of a step. A kernel with fewer rows than asked for gives some of them again."""
+        rng = np.random.default_rng((self._seed, step))
+        place = np.zeros(self._kernels, np.int64)
+        for start in self._levels:
+            first, count = start[place], start[place + 1] - start[place]
+            place = first + (rng.random(self._kernels) * count).astype(np.int64)
+        kernels = self._order[place]
+        rows = _draw_rows(kernels, self._row_offset, rng.random((self._kernels, self._rows)))
         row_kernel = np.repeat(np.arange(self._kernels, dtype=np.int32), self._rows)
         return Sample(kernels, rows, row_kernel)
+
+
+def _nested_ranges(groups: np.ndarray) -> list[np.ndarray]:
+    """For each level, int64[n + 1] that cuts the groups of the next level (at last: the kernels) into the n groups
+    of this one; first of all stands the one group of everything. `groups`: int[k, levels], sorted."""
+    kernels = len(groups)
+    starts = [np.zeros(1, np.int64)]
+    for level in range(groups.shape[1]):
+        is_new = (np.diff(groups[:, : level + 1], axis=0) != 0).any(axis=1)
+        starts.append(np.concatenate([[0], np.flatnonzero(is_new) + 1]))
+    starts.append(np.arange(kernels))
+    return [np.append(np.searchsorted(finer, wider), len(finer)).astype(np.int64) for wider, finer in pairwise(starts)]
 
 
 @njit(cache=True)

@@ -29,10 +29,9 @@ class Scaling(NamedTuple):
 
 def fit_scaling(train: Examples, rng: np.random.Generator) -> Scaling:
     """The scaling of the training split: nodes, kernels and at most SAMPLED_ROWS of its rows."""
-    rows = np.arange(len(train.tile))
-    if len(rows) > SAMPLED_ROWS:
-        rows = np.sort(rng.choice(rows, SAMPLED_ROWS, replace=False))
-    row_kernel, tile = train.row_kernel[rows], train.tile[rows]
+    count = len(train.tile)
+    rows = np.arange(count) if count <= SAMPLED_ROWS else np.sort(rng.choice(count, SAMPLED_ROWS, replace=False))
+    row_kernel, tile = train.kernel_of(rows), train.tile[rows]
     return Scaling(
         node=_statistics(train.node),
         kernel=_statistics(train.kernel),

@@ -20,6 +20,9 @@ ROWS_PER_BATCH = 16_384
 ROWS_PER_BATCH_OF_NODE_TILES = 4_096
 """Where each row brings a tile of each of its kernel's nodes: above, the embeddings leave the processor's caches."""
 
+EVERY = slice(None)
+"""All rows."""
+
 
 def inputs_of(spec: dict[str, Any]) -> Inputs:
     """Which features a model entry reads.
@@ -60,6 +63,9 @@ class TrainedModel:
     network: Network
     target_mean: float = 0.0
     best_step: int = 0
+    training_kernels: int = 0
+    """Distinct by shard."""
+    training_rows: int = 0
 
     @property
     def scale(self) -> Literal["seconds", "rank"]:
@@ -71,13 +77,14 @@ class TrainedModel:
         """The network as one compiled function of a batch."""
         return tf.function(self.network, input_signature=[batch_signature(self.shape)])
 
-    def targets(self, examples: Examples) -> np.ndarray:
-        """float32[r]: what the network learns, the natural logarithm of the runtime or of its ratio to the
-        analytical estimate, less the training mean."""
-        return (np.log(examples.runtime_s) - self._reference(examples) - self.target_mean).astype(np.float32)
+    def targets(self, examples: Examples, rows: np.ndarray | slice = EVERY) -> np.ndarray:
+        """float32[r] of some rows: what the network learns, the natural logarithm of the runtime or of its ratio to
+        the analytical estimate, less the training mean."""
+        log_time = np.log(examples.runtime_s[rows])
+        return (log_time - self._reference(examples, rows) - self.target_mean).astype(np.float32)
 
-    def _reference(self, examples: Examples) -> np.ndarray | float:
-        return np.log(examples.analytical[:, 0]) if self.spec["knowledge"] == "ratio" else 0.0
+    def _reference(self, examples: Examples, rows: np.ndarray | slice = EVERY) -> np.ndarray | float:
+        return np.log(examples.analytical[rows, 0]) if self.spec["knowledge"] == "ratio" else 0.0
 
     def outputs(self, examples: Examples, batcher: Batcher | None = None) -> np.ndarray:
         """float32[r] raw outputs of the network for every row, in large batches."""

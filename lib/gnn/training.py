@@ -1,21 +1,27 @@
-"""Training: sampled batches, Adam, warm-up and cosine, early stopping on validation programs."""
+"""Training: sampled batches, Adam, warm-up and cosine, averaged weights, early stopping on validation programs."""
 
 import logging
-from typing import Any
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from lib.dataset.shards import Shard, fingerprints, remove_shared
-from lib.gnn.backend import keras, tf
-from lib.gnn.batching import Batcher
-from lib.gnn.examples import Examples, examples_of_shards
+from lib.gnn.backend import device_in_words, keras, tf
+from lib.gnn.batching import Batch, Batcher
+from lib.gnn.examples import Examples
 from lib.gnn.losses import LOSSES, RANK_LOSSES
-from lib.gnn.network import batch_signature, build_network, network_weights, set_network_weights
+from lib.gnn.network import batch_signature, build_network, set_network_weights
 from lib.gnn.sampling import Sampler
 from lib.gnn.scaling import fit_scaling
 from lib.gnn.trained_model import TrainedModel, network_shape
+from lib.gnn.training_data import ReadShards, training_data
+from lib.gnn.training_state import Look, TrainingState
 from lib.gnn.validation import validation_ape_pct, validation_mape_pct
+from lib.journal import Journal
 from lib.progress import Progress
 
 LOG = logging.getLogger("tilewright")
@@ -29,55 +35,46 @@ LAST_LEARNING_RATE = 0.005
 SECOND_MOMENT_DECAY = 0.99
 GRADIENT_NORM = 1.0
 """Gradients are scaled down to this global norm."""
+AVERAGE_DECAY = 0.995
+"""Of the running average of the weights, by step."""
+STEPS_BETWEEN_FORGETTING = 64
+"""After so many steps the memory of rows read from disk is given back."""
+ROWS_AT_ONCE = 1_000_000
 
 
 class TrainingError(RuntimeError):
     """Training can't go on; the message says what to change."""
 
 
-def train_on_shards(spec: dict[str, Any], seed: int, shards: list[Shard]) -> tuple[TrainedModel, pd.DataFrame]:
-    """:func:`train` on the shards of the study entry's split.
+def train_on_shards(
+    spec: dict[str, Any], seed: int, read: ReadShards, *, folder: Path | None = None, journal: Journal | None = None
+) -> tuple[TrainedModel, pd.DataFrame]:
+    """:func:`train` on what :func:`lib.gnn.training_data.training_data` makes of the study entry's split.
 
-    `spec["split"]` names the workloads of train, validation and test, `spec["families"]` each workload's
-    family. Kernels that occur in a test program are removed from training, and from validation too, since
-    their runtimes would choose the weights that the test then scores. Kernels that training and validation
-    share stay in both. Raises ValueError where nothing is left to train on.
+    `read` gives the shards of some workloads; `folder`: where rows lie meanwhile (in memory without one).
     """
-    part = {name: [s for s in shards if s.workload in spec["split"][name]] for name in ("train", "validation", "test")}
-    test = fingerprints(part["test"])
-    training, validation = (_without_test(name, part[name], test) for name in ("train", "validation"))
-    if not training:
-        raise ValueError(
-            f"model {spec['id']}: every training kernel occurs in a test program; change the dataset's split"
-        )
-    families = sorted({spec["families"][shard.workload] for shard in training})
-    family = np.repeat(
-        [families.index(spec["families"][shard.workload]) for shard in training],
-        [shard.kernels.number for shard in training],
-    )
-    return train(
-        spec, seed, examples_of_shards(training), family, examples_of_shards(validation) if validation else None
-    )
-
-
-def _without_test(name: str, shards: list[Shard], test: frozenset[str]) -> list[Shard]:
-    kept = remove_shared(shards, test)
-    before, after = (sum(shard.kernels.number for shard in some) for some in (shards, kept))
-    LOG.info("%s: %d kernels, %d removed because test programs have them", name, after, before - after)
-    return kept
+    data = training_data(spec, seed, read, folder)
+    return train(spec, seed, data.train, data.groups, data.validation, journal)
 
 
 def train(
-    spec: dict[str, Any], seed: int, train: Examples, family: np.ndarray, validation: Examples | None
+    spec: dict[str, Any],
+    seed: int,
+    train: Examples,
+    groups: np.ndarray,
+    validation: Examples | None,
+    journal: Journal | None = None,
 ) -> tuple[TrainedModel, pd.DataFrame]:
-    """The model of a study entry and its history (step, train_loss, validation_loss, validation_metric).
+    """The model of a study entry and its history (columns as in `training_state.HISTORY`).
 
-    `family`: int[k] of each training kernel; families are drawn evenly. Scaling is fitted to `train`
-    alone. The weights kept are those with the best validation metric (tile: APE, fusion: MAPE, both %);
-    training stops early after `patience` looks without a better one. Without validation programs the
-    last weights are kept, and the validation columns are NaN.
+    `groups`: int[k, levels] of each training kernel, drawn evenly level by level (see :class:`Sampler`). Scaling is
+    fitted to `train` alone. What is looked at, and kept, is the running average of the weights. Those with the best
+    validation metric (tile: APE, fusion: MAPE, both %) are kept; training stops early after `patience` looks without
+    a better one. Without validation programs the last ones are kept, and the validation columns are NaN.
 
-    Raises TrainingError when the loss is no longer a number.
+    With a `journal`, the state is kept at every look, and a training that was killed continues from the last one
+    with the result that it would have had. Raises TrainingError when the loss is no longer a number, or memory
+    doesn't suffice.
     """
     rng = np.random.default_rng(seed)
     scaling = fit_scaling(train, rng)
@@ -85,75 +82,134 @@ def train(
     network = build_network(shape, int(rng.integers(2**31)))
     model = TrainedModel(spec, seed, train.features, scaling, shape, network)
     if model.scale == "seconds":
-        model.target_mean = float(model.targets(train).mean(dtype=np.float64))
+        model.target_mean = _target_mean(model, train)
+    model.training_kernels, model.training_rows = len(train.kernel), len(train.tile)
     rows = spec["tiles_per_kernel"] if spec["task"] == "tile" else 1
-    sampler = Sampler(
-        family, train.row_offset, rng, kernels=spec["batch_kernels"], rows=rows,
-        least_rows=2 if spec["loss"] in RANK_LOSSES else 1,
+    least_rows = 2 if spec["loss"] in RANK_LOSSES else 1
+    sampler = Sampler(groups, train.row_offset, seed, kernels=spec["batch_kernels"], rows=rows, least_rows=least_rows)
+    size = f"{spec['batch_kernels']} kernels x {rows} rows, width {spec['width']}"
+    LOG.info(
+        "%d kernels, %d rows; batches of %s on %s; if this job is killed for memory, lower batch_kernels or width",
+        model.training_kernels, model.training_rows, size, device_in_words(),
     )  # fmt: skip
-    batcher = Batcher(train, scaling, shape.inputs)
-    targets = model.targets(train)
-    validator = _Validator(model, validation) if validation is not None and len(validation.tile) else None
-    step_function = _step_function(model, rows)
-    steps = spec["steps"]
+    try:
+        state = _train(model, train, sampler, rows, validation, journal)
+    except (MemoryError, tf.errors.ResourceExhaustedError) as error:
+        raise TrainingError(
+            f"model {spec['id']}, seed {seed}: not enough memory for batches of {size}; lower batch_kernels, "
+            f"tiles_per_kernel or width ({type(error).__name__})"
+        ) from error
+    model.best_step = state.best_step
+    set_network_weights(network, state.best_weights or state.average_weights())
+    return model, state.history()
+
+
+def _train(
+    model: TrainedModel,
+    train: Examples,
+    sampler: Sampler,
+    rows: int,
+    validation: Examples | None,
+    journal: Journal | None,
+) -> TrainingState:
+    """All steps, looks included."""
+    spec, network = model.spec, model.network
+    steps, where = spec["steps"], f"model {spec['id']}, seed {model.seed}"
     interval = max(1, steps // EVALUATIONS)
-    history: list[tuple[int, float, float, float]] = []
-    best, best_weights, without_gain = np.inf, None, 0
+    optimizer = _optimizer(spec, network)
+    state = TrainingState(network, optimizer, journal)
+    step_function = _step_function(model, optimizer, state.averages, rows)
+    validator = _Validator(model, validation) if validation is not None and len(validation.tile) else None
+    loss_sum, since, started = 0.0, 0, time.monotonic()
     with Progress(f"train {spec['id']}", steps) as progress:
-        loss_sum, since = 0.0, 0
-        for step in range(1, steps + 1):
-            sample = sampler.draw()
-            batch = batcher.batch(sample.kernels, sample.rows, sample.row_kernel)
-            loss_sum = loss_sum + step_function(batch, targets[sample.rows])
+        for step, prepared in _prepared(model, train, sampler, state.step + 1, steps):
+            if state.looks_without_gain >= spec["patience"]:
+                break
+            loss_sum = loss_sum + step_function(*prepared)
             since += 1
+            if step % STEPS_BETWEEN_FORGETTING == 0:
+                train.forget()
             if step % interval and step != steps:
                 continue
             train_loss = float(loss_sum) / since
             loss_sum, since = 0.0, 0
             if not np.isfinite(train_loss):
                 raise TrainingError(
-                    f"model {spec['id']}, seed {seed}: the loss is {train_loss} at step {step}; "
+                    f"{where}: the loss is {train_loss} at step {step}; "
                     f"try a learning_rate below {spec['learning_rate']:g}"
                 )
-            validation_loss, metric = validator.look() if validator else (np.nan, np.nan)
+            with state.averaged():
+                validation_loss, metric = validator.look() if validator else (np.nan, np.nan)
             if validator and not np.isfinite([validation_loss, metric]).all():
                 raise TrainingError(
-                    f"model {spec['id']}, seed {seed}: predictions for validation programs are out of all bounds at "
+                    f"{where}: predictions for validation programs are out of all bounds at "
                     f"step {step}; try a learning_rate below {spec['learning_rate']:g}"
                 )
-            history.append((step, train_loss, validation_loss, metric))
+            state.add(Look(step, float(optimizer.learning_rate), train_loss, validation_loss, metric))
             progress.update(step, f"loss {train_loss:.4f}" + (f", validation {metric:.2f} %" if validator else ""))
-            if validator and metric < best:
-                best, without_gain = metric, 0
-                model.best_step, best_weights = step, network_weights(network)
-            elif validator:
-                without_gain += 1
-                if without_gain >= spec["patience"]:
-                    break
-    if best_weights is None:
-        model.best_step = step
-    else:
-        set_network_weights(network, best_weights)
-    frame = pd.DataFrame(history, columns=["step", "train_loss", "validation_loss", "validation_metric"])
-    return model, frame.astype({"step": "int32"})
+    LOG.info("%.0f s for %d of %d steps", time.monotonic() - started, state.step, steps)
+    return state
 
 
-def _step_function(model: TrainedModel, rows: int):
-    """One compiled step: (batch, targets float32[b * rows]) -> loss."""
-    spec, network = model.spec, model.network
-    loss_of = LOSSES[spec["loss"]]
+def _target_mean(model: TrainedModel, train: Examples) -> float:
+    total = 0.0
+    for first in range(0, len(train.tile), ROWS_AT_ONCE):
+        total += float(model.targets(train, slice(first, first + ROWS_AT_ONCE)).sum(dtype=np.float64))
+        train.forget()
+    return total / len(train.tile)
+
+
+class _Prepared(NamedTuple):
+    """What a step reads."""
+
+    batch: Batch
+    target: np.ndarray
+    """float32[b * rows]"""
+
+
+def _prepared(
+    model: TrainedModel, train: Examples, sampler: Sampler, first: int, last: int
+) -> Iterator[tuple[int, _Prepared]]:
+    """The batches of the steps `first` to `last`; one is made while the step before it runs."""
+    batcher = Batcher(train, model.scaling, model.shape.inputs)
+
+    def prepare(step: int) -> _Prepared:
+        sample = sampler.draw(step)
+        batch = batcher.batch(sample.kernels, sample.rows, sample.row_kernel)
+        return _Prepared(batch, model.targets(train, sample.rows))
+
+    with ThreadPoolExecutor(max_workers=1) as thread:
+        upcoming = thread.submit(prepare, first)
+        for step in range(first, last + 1):
+            prepared = upcoming.result()
+            if step < last:
+                upcoming = thread.submit(prepare, step + 1)
+            yield step, prepared
+
+
+def _optimizer(spec: dict[str, Any], network: keras.Model) -> keras.optimizers.Optimizer:
     optimizer = keras.optimizers.Adam(
         _learning_rate(spec["learning_rate"], spec["steps"]), beta_2=SECOND_MOMENT_DECAY, global_clipnorm=GRADIENT_NORM
     )
     optimizer.build(network.trainable_variables)
+    return optimizer
+
+
+def _step_function(model: TrainedModel, optimizer: keras.optimizers.Optimizer, averages: list[tf.Variable], rows: int):
+    """One compiled step: (batch, targets float32[b * rows]) -> loss."""
+    network, loss_of = model.network, LOSSES[model.spec["loss"]]
+    variables = network.trainable_variables
 
     @tf.function(input_signature=[batch_signature(model.shape), tf.TensorSpec((None,), tf.float32)])
     def step(batch, target):
         with tf.GradientTape() as tape:
             score = network(batch)
             loss = loss_of(tf.reshape(score, (-1, rows)), tf.reshape(target, (-1, rows)))
-        gradients = tape.gradient(loss, network.trainable_variables)
-        optimizer.apply_gradients(zip(gradients, network.trainable_variables, strict=True))
+        optimizer.apply_gradients(zip(tape.gradient(loss, variables), variables, strict=True))
+        steps = tf.cast(optimizer.iterations, tf.float32)
+        decay = tf.minimum(AVERAGE_DECAY, steps / (steps + 10.0))  # an average over a tenth of the steps at first
+        for average, variable in zip(averages, variables, strict=True):
+            average.assign_sub((1.0 - decay) * (average - variable))
         return loss
 
     return step

@@ -24,10 +24,13 @@ def contents() -> dict:
         scaling=FeatureScaling(node=ONE, kernel=ONE, tile=ONE, node_tile=ONE, analytical=ONE),
         target_mean=0.0,
         best_step=10,
+        training_kernels=3,
+        training_rows=30,
     )
     history = pd.DataFrame(
         {
             "step": np.array([10], np.int32),
+            "learning_rate": [1e-3],
             "train_loss": [0.5],
             "validation_loss": [np.nan],
             "validation_metric": [np.nan],

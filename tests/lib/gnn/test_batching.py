@@ -46,18 +46,31 @@ def test_cutting_covers_all_kernels_once():
 
 
 def sampler(family, row_offset, rows, least_rows=2, seed=0, kernels=1000):
-    rng = np.random.default_rng(seed)
-    return Sampler(np.asarray(family), np.asarray(row_offset), rng, kernels=kernels, rows=rows, least_rows=least_rows)
+    groups = np.asarray(family).reshape(len(row_offset) - 1, -1)
+    return Sampler(groups, np.asarray(row_offset), seed, kernels=kernels, rows=rows, least_rows=least_rows)
 
 
 def test_families_are_drawn_evenly_whatever_their_size():
     family = [0] * 99 + [1]
-    drawn = sampler(family, np.arange(101) * 4, rows=2).draw()
+    drawn = sampler(family, np.arange(101) * 4, rows=2).draw(1)
     assert (drawn.kernels == 99).mean() == pytest.approx(0.5, abs=0.06)
 
 
+def test_workloads_and_hardware_variants_are_drawn_evenly_within_a_family():
+    # family 0: workload 0 on hardware 0 (90 kernels) and 1 (6); workload 1 on hardware 0 (3). family 1: 1 kernel.
+    # By hand: 1/2 x 1/2 x 1/2 for the first two, 1/2 x 1/2 for the third, 1/2 for the last.
+    groups = [(0, 0, 0)] * 90 + [(0, 0, 1)] * 6 + [(0, 1, 0)] * 3 + [(1, 2, 1)]
+    kernels = sampler(groups, np.arange(101) * 4, rows=2, kernels=10_000).draw(1).kernels
+    shares = np.histogram(kernels, [0, 90, 96, 99, 100])[0] / 10_000
+    assert shares == pytest.approx([1 / 8, 1 / 8, 1 / 4, 1 / 2], abs=0.02)
+    assert len(set(kernels)) == 100
+    backwards = sampler(groups[::-1], np.arange(101) * 4, rows=2, kernels=10_000).draw(1).kernels
+    shares = np.histogram(backwards, [0, 1, 4, 10, 100])[0] / 10_000
+    assert shares == pytest.approx([1 / 2, 1 / 4, 1 / 8, 1 / 8], abs=0.02)
+
+
 def test_rows_are_dealt_without_repetition_as_far_as_they_reach():
-    drawn = sampler([0, 0], [0, 8, 11], rows=6, kernels=50).draw()
+    drawn = sampler([0, 0], [0, 8, 11], rows=6, kernels=50).draw(1)
     for kernel, rows in zip(drawn.kernels, drawn.rows.reshape(50, 6), strict=True):
         first, count = ((0, 8), (8, 3))[kernel]
         assert set(rows) <= set(range(first, first + count))
@@ -66,13 +79,15 @@ def test_rows_are_dealt_without_repetition_as_far_as_they_reach():
 
 
 def test_kernels_with_too_few_rows_are_left_out():
-    drawn = sampler([0, 0, 0], [0, 1, 3, 4], rows=2).draw()
+    drawn = sampler([0, 0, 0], [0, 1, 3, 4], rows=2).draw(1)
     assert set(drawn.kernels) == {1}
     with pytest.raises(ValueError, match="no training kernel has 2 rows"):
         sampler([0], [0, 1], rows=2)
 
 
-def test_equal_seeds_draw_equal_samples():
+def test_a_sample_depends_on_the_seed_and_the_step_alone():
     one, two = (sampler([0, 1], [0, 8, 11], rows=3, seed=7) for _ in range(2))
-    for _ in range(3):
-        np.testing.assert_array_equal(one.draw().rows, two.draw().rows)
+    in_order = [one.draw(step) for step in (1, 2, 3)]
+    np.testing.assert_array_equal(two.draw(3).rows, in_order[2].rows)
+    assert (in_order[0].rows != in_order[1].rows).any()
+    assert (sampler([0, 1], [0, 8, 11], rows=3, seed=8).draw(1).rows != in_order[0].rows).any()

@@ -82,6 +82,7 @@ def test_a_model_predicts_the_same_after_a_round_trip(spec, tmp_path):
     history = pd.DataFrame(
         {
             "step": np.array([1], np.int32),
+            "learning_rate": [1e-3],
             "train_loss": [1.0],
             "validation_loss": [np.nan],
             "validation_metric": [np.nan],
