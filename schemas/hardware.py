@@ -1,10 +1,13 @@
 """The `hardware:` section: hardware variants, as FAST's architecture template with clock, cores and DRAM."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import Field
 
+from schemas.datapath_limits import datapath_problem
+from schemas.hardware_sample import Group, HardwareSample, sample_problem, sampled_ids, sampled_values
 from schemas.presets import load_preset
+from schemas.problem import Problem
 from schemas.quantity import BANDWIDTH, FREQUENCY, SIZE, Bandwidth, Frequency, Quantity, Size
 from schemas.study_base import PositiveInt, StudyModel
 
@@ -99,6 +102,17 @@ class Hardware(StudyModel):
     """Where runtimes come from; measured and recorded ones come with a later release."""
     datapath: DatapathEntry = DatapathEntry()
     """The datapath; without `base` every key must be given."""
+    sample: HardwareSample | None = None
+    """Makes many variants of this entry, from ranges; its id then means all of them."""
+
+    def variant_ids(self, id: str) -> list[str]:
+        """The variants that the entry called `id` means: itself, or those that it samples in order of their numbers."""
+        return [id] if self.sample is None else sampled_ids(id, len(self.sample.groups()))
+
+    def inconsistencies(self) -> list[Problem]:
+        """A key is given or varies."""
+        problem = self.sample and sample_problem(self.sample, self.datapath.model_dump(exclude_none=True))
+        return [problem] if problem else []
 
 
 HARDWARE_PRESETS: dict[str, DatapathEntry] = {
@@ -138,6 +152,41 @@ def merged_datapath(chain: list[DatapathEntry]) -> dict[str, Any]:
     for entry in reversed(chain):
         values |= entry.given()
     return {name: values[name] for name in DATAPATH_KEYS if name in values}
+
+
+def variants_of(selection: list[str] | Literal["all"], hardware: dict[str, Hardware]) -> list[str]:
+    """The variants that a selection means, sorted; an entry that is sampled means all of its variants, an id that is
+    no entry itself."""
+    chosen = list(hardware) if selection == "all" else selection
+    ids = {v for id in chosen for v in (hardware[id].variant_ids(id) if id in hardware else [id])}
+    return sorted(ids)
+
+
+class Variant(NamedTuple):
+    """One hardware variant of a study."""
+
+    entry: str
+    """Id of the entry that it is, or that samples it."""
+    group: Group | None
+    """Of a sampled variant."""
+    values: dict[str, Any]
+    """What a sampled variant has of its own, in names of a resolved datapath, canonical order."""
+
+
+def entry_variants(hardware: dict[str, Hardware], id: str) -> dict[str, Variant]:
+    """The variants of an entry by id. Raises ValueError where its ranges do not hold enough."""
+    sample = hardware[id].sample
+    if sample is None:
+        return {id: Variant(id, None, {})}
+    common = merged_datapath(base_chain(hardware, id))
+
+    def resolved(values: dict[str, float]) -> dict[str, Any]:
+        return {name: values[key] for name, key in DATAPATH_KEYS.items() if key in values}
+
+    drawn = sampled_values(sample, lambda values: datapath_problem(common | resolved(values)) is None)
+    groups = sample.groups()
+    ids = sampled_ids(id, len(groups))
+    return {v: Variant(id, g, resolved(values)) for v, g, values in zip(ids, groups, drawn, strict=True)}
 
 
 def study_entry(datapath: dict[str, Any]) -> dict[str, Any]:

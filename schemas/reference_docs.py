@@ -18,6 +18,7 @@ from schemas.dataset import Dataset, DrawnSplit, FusionTask, NamedSplit, TileTas
 from schemas.evaluation import Evaluation
 from schemas.fidelity import Fidelity
 from schemas.hardware import HARDWARE_PRESETS, DatapathEntry, Hardware
+from schemas.hardware_sample import HardwareSample, SampleRanges
 from schemas.model import Model
 from schemas.quantity import QUANTITY_OF_UNIT
 from schemas.search import FULL_SPACE, Limits, Search, Space
@@ -32,6 +33,8 @@ _SECTIONS: list[tuple[str, type[BaseModel]]] = [
     ("workloads.ID", Workload),
     ("hardware.ID", Hardware),
     ("hardware.ID.datapath", DatapathEntry),
+    ("hardware.ID.sample", HardwareSample),
+    ("hardware.ID.sample.ranges", SampleRanges),
     ("datasets.ID", Dataset),
     ("datasets.ID.split, drawn", DrawnSplit),
     ("datasets.ID.split, by name", NamedSplit),
@@ -125,6 +128,8 @@ def _type(schema: dict[str, Any]) -> str:
         return "mapping"
     if schema.get("type") == "array":
         items = schema.get("items", {})
+        if schema.get("minItems") == schema.get("maxItems") == 2:
+            return "[smallest, largest]"
         return (
             "list of allowed values" if "anyOf" in items or len(items.get("enum", [])) > 5 else f"list: {_type(items)}"
         )

@@ -6,6 +6,7 @@ changes none of them.
 """
 
 from collections.abc import Iterable
+from functools import cached_property
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, StringConstraints, ValidationInfo, model_validator
@@ -14,7 +15,7 @@ from schemas.autotune import AutotuneSection
 from schemas.dataset import Dataset, DrawnSplit, NamedSplit
 from schemas.evaluation import Evaluation
 from schemas.fidelity import Fidelity
-from schemas.hardware import Hardware, base_chain, merged_datapath
+from schemas.hardware import Hardware, Variant, base_chain, entry_variants, merged_datapath, variants_of
 from schemas.model import Model
 from schemas.problem import inconsistent
 from schemas.search import Search
@@ -73,8 +74,30 @@ class Study(StudyModel):
         return select(selection if selection == "all" else all_batches(selection, self.workloads), list(self.workloads))
 
     def hardware_ids(self, dataset: str) -> list[str]:
-        """The dataset's hardware variants, sorted."""
-        return select(self.datasets[dataset].hardware, list(self.hardware))
+        """The dataset's hardware variants, sorted; a sampled entry means all of its own."""
+        return variants_of(self.datasets[dataset].hardware, self.hardware)
+
+    @cached_property
+    def variants(self) -> dict[str, Variant]:
+        """All hardware variants by id."""
+        entries = [entry_variants(self.hardware, id) for id in self.hardware]
+        return {id: variant for entry in entries for id, variant in entry.items()}
+
+    def shard_hardware(self, variants: list[str]) -> list[str]:
+        """The entries that the variants belong to, sorted: all variants of a sampled entry lie in one shard."""
+        return sorted({self.variants[id].entry for id in variants})
+
+    def hardware_groups(self, variants: list[str]) -> dict[str, str]:
+        """Group of those of the variants that are sampled: train, inside, outside."""
+        groups = {id: self.variants[id].group for id in variants}
+        return {id: group for id, group in groups.items() if group is not None}
+
+    def learned_hardware(self, model: str) -> list[str]:
+        """The variants that a model learns, sorted: of sampled ones those to train on."""
+        chosen = self.models[model].hardware
+        of_dataset = self.hardware_ids(self.models[model].dataset)
+        ids = of_dataset if chosen == "all" else variants_of(chosen, self.hardware)
+        return [id for id in ids if id in of_dataset and self.variants[id].group in (None, "train")]
 
     def families(self, workloads: list[str]) -> dict[str, str]:
         """Family of each of the workloads, in sorted order of the workloads."""
@@ -123,11 +146,22 @@ class Study(StudyModel):
 
     def resolved_hardware(self, id: str) -> dict[str, Any]:
         """The variant with its bases merged in."""
-        datapath = merged_datapath(base_chain(self.hardware, id))
-        return {"id": id, "runtime": self.hardware[id].runtime, "datapath": datapath}
+        variant = self.variants[id]
+        datapath = merged_datapath(base_chain(self.hardware, variant.entry)) | variant.values
+        return {"id": id, "runtime": self.hardware[variant.entry].runtime, "datapath": datapath}
+
+    def resolved_variants(self, entry: str, dataset: str) -> dict[str, Any]:
+        """A sampled entry with what each of its variants in the dataset has of its own."""
+        ids = [id for id in self.hardware_ids(dataset) if self.variants[id].entry == entry]
+        return {
+            "id": entry,
+            "runtime": self.hardware[entry].runtime,
+            "datapath": merged_datapath(base_chain(self.hardware, entry)),
+            "variants": {id: self.variants[id].values for id in ids},
+        }
 
     def resolved_shard(self, dataset: str, task: str, hardware: str, workload: str) -> dict[str, Any]:
-        """What the dataset rule gets for one task, hardware variant and workload."""
+        """What the dataset rule gets for one task, entry of `hardware` and workload."""
         entry = self.datasets[dataset]
         setting = (
             {"tiles_per_kernel": entry.tile.tiles_per_kernel}
@@ -137,7 +171,11 @@ class Study(StudyModel):
         return {
             "dataset": dataset,
             "task": task,
-            "hardware": self.resolved_hardware(hardware),
+            "hardware": (
+                self.resolved_hardware(hardware)
+                if self.hardware[hardware].sample is None
+                else self.resolved_variants(hardware, dataset)
+            ),
             "workload": workload,
             "batch": self.workloads[workload].batch,
             **setting,
@@ -155,7 +193,7 @@ class Study(StudyModel):
             "id": id,
             "task": model.task,
             "dataset": model.dataset,
-            "hardware": select(model.hardware, self.hardware_ids(model.dataset)),
+            "hardware": self.learned_hardware(id),
             "split": split,
             "families": self.families([workload for part in PARTS for workload in split[part]]),
             **model.hyperparameters(),

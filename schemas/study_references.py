@@ -6,11 +6,20 @@ that they get, and what depends on those is left alone.
 """
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from schemas.dataset import DrawnSplit, NamedSplit
 from schemas.evaluation import RESERVED_IDS
-from schemas.hardware import DATAPATH_KEYS, HARDWARE_PRESETS, BaseCircleError, base_chain, merged_datapath
+from schemas.hardware import (
+    DATAPATH_KEYS,
+    HARDWARE_PRESETS,
+    BaseCircleError,
+    base_chain,
+    entry_variants,
+    merged_datapath,
+    variants_of,
+)
+from schemas.hardware_sample import Group, sampled_ids
 from schemas.model import Model
 from schemas.problem import Path, Problem, allowed_names, got
 from schemas.split import drawn_split
@@ -73,8 +82,21 @@ def _unknown_ids(path: Path, written: Any, data: Mapping[str, Any], target: str)
     if target == "workloads":
         known += [id for name, ids in written_ids(entries).items() for id in ids if id != name]
     for place, id in places:
-        if id not in known:
+        if id not in known and not (target == "hardware" and _is_sampled(id, entries)):
             yield Problem(place, f"{got(id)}; {allowed_names(id, known) if known else f'the study has no {target}'}")
+
+
+def _is_sampled(id: str, hardware: Mapping[str, Any]) -> bool:
+    """Whether `id` is an entry's with a number, `variants-07`, and that entry samples variants, as far as written."""
+    entry, _, number = id.rpartition("-")
+    written = hardware.get(entry)
+    sample = written.get("sample") if isinstance(written, Mapping) else None
+    if not isinstance(sample, Mapping) or not number.isdecimal():
+        return False
+    counts = [sample.get(key) or 0 for key in ("count", "held_out", "outside")]
+    if not all(isinstance(count, int) for count in counts):
+        return True  # another message says so
+    return id in sampled_ids(entry, sum(counts))
 
 
 def consistency_problems(study: "Study", known: Mapping[str, list[str]]) -> list[Problem]:
@@ -99,10 +121,30 @@ def _hardware_problems(study: "Study") -> Iterator[Problem]:
             text = f"the bases go in a circle: {circle}; allowed: a chain that ends at a preset ({_presets()})"
             yield Problem(("hardware", id, "base"), text)
             continue
-        absent = [key for name, key in DATAPATH_KEYS.items() if name not in merged_datapath(chain)]
+        extended = study.hardware.get(study.hardware[id].base or "")
+        if extended and extended.sample and study.hardware[id].base != id:
+            text = f"{got(study.hardware[id].base)} means many variants; allowed: an entry without sample, or a preset"
+            yield Problem(("hardware", id, "base"), text)
+            continue
+        varies = sample.ranges.given() if (sample := study.hardware[id].sample) else {}
+        absent = [k for name, k in DATAPATH_KEYS.items() if name not in merged_datapath(chain) and k not in varies]
         if absent:
             text = f"missing {', '.join(absent)}; give every key, or a base (allowed: {_presets()})"
             yield Problem(("hardware", id, "datapath"), text)
+        elif sample:
+            yield from _sample_problems(study, id)
+
+
+def _sample_problems(study: "Study", id: str) -> Iterator[Problem]:
+    try:
+        variants = entry_variants(study.hardware, id)
+    except ValueError as error:
+        yield Problem(("hardware", id, "sample", "ranges"), str(error))
+        return
+    for variant in variants:
+        if variant in study.hardware:
+            text = f"one of the variants of '{id}' has this id; allowed: another one"
+            yield Problem(("hardware", variant), text)
 
 
 def _presets() -> str:
@@ -172,11 +214,33 @@ def _model_problems(study: "Study", known: Mapping[str, list[str]]) -> Iterator[
         elif (programs := _training_programs(study, model)) and (model.train_programs or 0) > programs:
             text = f"{got(model.train_programs)}; allowed: 1 to {programs}, the programs of the split's training part"
             yield Problem(("models", id, "train_programs"), text)
-        of_dataset = select(dataset.hardware, known["hardware"])
+        of_dataset = _variants(dataset.hardware, study, known)
         for place, variant in enumerate(model.hardware if model.hardware != "all" else []):
-            if variant in known["hardware"] and variant not in of_dataset:
-                text = f"{got(variant)} is not in dataset '{model.dataset}'; {allowed_names(variant, of_dataset)}"
+            group = _sample_group(variant, study)
+            if variant not in known["hardware"] and group is None:
+                continue
+            if not set(_variants([variant], study, known)) <= set(of_dataset):
+                entries = select(dataset.hardware, known["hardware"])
+                text = f"{got(variant)} is not in dataset '{model.dataset}'; {allowed_names(variant, entries)}"
                 yield Problem(("models", id, "hardware", place), text)
+            elif group in ("inside", "outside"):
+                entry = variant.rpartition("-")[0]
+                text = f"{got(variant)} is held out; allowed: variants to train on ('{entry}' means all of those)"
+                yield Problem(("models", id, "hardware", place), text)
+
+
+def _variants(selection: list[str] | Literal["all"], study: "Study", known: Mapping[str, list[str]]) -> list[str]:
+    """The variants that a selection means, among them ids of broken entries and those that don't exist."""
+    return variants_of(known["hardware"] if selection == "all" else selection, study.hardware)
+
+
+def _sample_group(variant: str, study: "Study") -> Group | None:
+    """The group of a variant that is called as an entry samples it; None for any other id."""
+    id = variant.rpartition("-")[0]
+    entry = study.hardware.get(id)
+    if variant in study.hardware or entry is None or entry.sample is None:
+        return None
+    return dict(zip(entry.variant_ids(id), entry.sample.groups(), strict=True)).get(variant)
 
 
 def _evaluation_problems(study: "Study") -> Iterator[Problem]:
@@ -225,6 +289,10 @@ def _split_name(split: str | None) -> str:
 
 def _search_problems(study: "Study", known: Mapping[str, list[str]]) -> Iterator[Problem]:
     for id, search in study.searches.items():
+        if search.baseline in study.hardware and study.hardware[search.baseline].sample is not None:
+            first = study.hardware[search.baseline].variant_ids(search.baseline)[0]
+            text = f"{got(search.baseline)} means many variants; allowed: one, such as {first}"
+            yield Problem(("searches", id, "baseline"), text)
         for workload in _selected_workloads(search.workloads, known):
             if workload in study.workloads and study.workloads[workload].source in FIXED_BATCH:
                 place = ("workloads",) if search.workloads == "all" else ("workloads", search.workloads.index(workload))

@@ -5,6 +5,8 @@ from typing import Any, NamedTuple
 
 from numba import njit
 
+from schemas.datapath_limits import ELEMENT_BYTES
+
 L1_CONFIGS = ("private", "shared")
 L2_CONFIGS = ("disabled", "private", "shared")
 L2_DISABLED, L2_PRIVATE, L2_SHARED = range(3)
@@ -23,7 +25,6 @@ DIRECT, MESH = range(2)
 """How vector units reach the global buffer: by ports of their own, 4 bytes a lane and cycle either way, as a TPU's
 vector memory lies beside its lanes (Norrie et al., IEEE Micro 2021), whose power is part of the lanes'; or over the
 mesh like the arrays, as FAST's PEs hold theirs (figure 7)."""
-ELEMENT_BYTES = {"bfloat16": 2, "int8": 1, "float32": 4}
 
 
 class Datapath(NamedTuple):

@@ -6,7 +6,7 @@ Constants: `schemas/presets/power_area.yaml`.
 from typing import Any, NamedTuple
 
 from lib.hardware.area import area_with, l1_bytes, l2_bytes
-from lib.hardware.datapath import ELEMENT_BYTES
+from schemas.datapath_limits import ELEMENT_BYTES
 from schemas.power_area import PowerAreaModel, power_area_constants
 
 KIB, MIB = 2**10, 2**20

@@ -17,8 +17,9 @@ from lib.hardware.datapath import Datapath, datapath_from_spec, peak_flops_per_s
 from lib.hardware.power import Power, chip_power
 from lib.schedule.descent import found_tiles
 from lib.search.optimise import Outcome
-from lib.search.space import Point, datapath_of, datapath_problem
+from lib.search.space import Point, datapath_of
 from lib.search.workload import KernelsByBatch, WorkloadKernels
+from schemas.datapath_limits import datapath_problem
 from schemas.power_area import PowerAreaModel
 
 LIMIT_MODEL: PowerAreaModel = "fast-fitted"

@@ -5,7 +5,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from lib.hardware.datapath import ELEMENT_BYTES
 from schemas.search import FULL_SPACE
 
 PARAMETERS = tuple(FULL_SPACE)
@@ -28,8 +27,6 @@ ARRAY_EFFICIENCY = 1.0
 REGISTER_SUBLANES = 8
 MOST_REGISTER_LANES = 128
 """The register tile is as wide as the vector unit, at most the TPU's 128."""
-PARTIAL_SUM_BYTES = 4
-"""float32 accumulation."""
 
 Point = dict[str, int | str]
 
@@ -83,27 +80,3 @@ def datapath_of(point: Point) -> dict[str, Any]:
         "register_sublanes": REGISTER_SUBLANES,
         "register_lanes": min(MOST_REGISTER_LANES, lanes),
     }
-
-
-def datapath_problem(datapath: Mapping[str, Any]) -> str | None:
-    """Why a resolved datapath can't be built, or None.
-
-    The L1 of a PE has to hold two cycles' worth of what the array takes and gives (double buffering): an input
-    a row, a weight and a float32 partial sum a column. In a shared L1 the sum of the three has to fit.
-    """
-    element = ELEMENT_BYTES[datapath["number_format"]]
-    rows, columns = datapath["systolic_rows"], datapath["systolic_columns"]
-    needed = {
-        "l1_input_bytes": 2 * rows * element,
-        "l1_weight_bytes": 2 * columns * element,
-        "l1_output_bytes": 2 * columns * PARTIAL_SUM_BYTES,
-    }
-    if datapath["l1_config"] == "shared":
-        capacity = sum(datapath[name] for name in needed)
-        if capacity < sum(needed.values()):
-            return f"shared L1 has {capacity} B, a {rows} x {columns} array needs {sum(needed.values())} B"
-        return None
-    for name, size in needed.items():
-        if datapath[name] < size:
-            return f"{name} is {datapath[name]} B, a {rows} x {columns} array needs {size} B"
-    return None

@@ -284,7 +284,7 @@ def replaced(old: str, new: str) -> str:
         ),
         pytest.param(
             replaced("  edge: {base: tpu-v3, datapath: {cores: 1, global_buffer: 4 MiB}}", "  edge: 5"),
-            "study.yaml:7: hardware.edge: got 5; allowed: a mapping with the keys base, runtime, datapath",
+            "study.yaml:7: hardware.edge: got 5; allowed: a mapping with the keys base, runtime, datapath, sample",
             id="not a mapping",
         ),
     ],

@@ -3,7 +3,8 @@
 import pytest
 
 from lib.hardware.datapath import datapath_from_spec
-from lib.search.space import datapath_of, datapath_problem, space_from_spec
+from lib.search.space import datapath_of, space_from_spec
+from schemas.datapath_limits import datapath_problem
 from schemas.search import FULL_SPACE
 from tests.lib.hardware.designs import FAST_LARGE, FAST_SMALL, KIB, MIB
 from tests.lib.search.table_3 import TABLE_3, table_3
