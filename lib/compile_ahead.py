@@ -11,6 +11,7 @@ import numpy as np
 
 from lib.cost.analytical import Analytical
 from lib.cost.simulator import Simulator
+from lib.dataset.fusion_configurations import fusion_kernels
 from lib.dataset.tasks import fusion_shard, tile_shard
 from lib.fusion.default_kernels import default_kernels
 from lib.hardware.datapath import datapath_from_spec
@@ -32,8 +33,8 @@ def compile_part(part: str) -> None:
         Simulator().cost(kernels, schedules, datapath)
     else:
         analytical = Analytical()
-        tile_shard(default_kernels(program), datapath, analytical, analytical, 4, 1)
-        fusion_shard(program, datapath, analytical, analytical, 1, 1)
+        tile_shard(default_kernels(program), {"tpu-v3": datapath}, analytical, analytical, 4, 1)
+        fusion_shard(fusion_kernels(program, 1, 0, 0, 1), {"tpu-v3": datapath}, analytical, analytical, 1)
         found_tiles(default_kernels(program).kernels, datapath, analytical)
 
 

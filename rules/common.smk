@@ -93,9 +93,10 @@ def shard_spec(wildcards):
 
 
 def shards(dataset, task, hardware, workloads):
+    """Manifests of shards; all variants of a sampled entry of `hardware` lie in one."""
     return [
-        f"{RESULTS}/dataset/{dataset}/{task}/{variant}/{workload}/manifest.json"
-        for variant in hardware
+        f"{RESULTS}/dataset/{dataset}/{task}/{entry}/{workload}/manifest.json"
+        for entry in STUDY.shard_hardware(hardware)
         for workload in workloads
     ]
 
@@ -123,10 +124,12 @@ def difference_shards(wildcards):
 
 
 def all_differences():
+    """Not of sampled variants: there are too many to look at one by one."""
     return [
         f"{RESULTS}/difference/{dataset}/{variant}/manifest.json"
         for dataset in STUDY.datasets
         for variant in STUDY.hardware_ids(dataset)
+        if variant in STUDY.hardware
     ]
 
 
@@ -157,7 +160,8 @@ def evaluation_shards(wildcards):
     found = {}
     for model in evaluation_spec(wildcards)["models"]:
         spec = STUDY.resolved_model(model["id"])
-        found |= dict.fromkeys(shards(spec["dataset"], spec["task"], spec["hardware"], spec["split"]["test"]))
+        hardware = STUDY.evaluated_hardware(model["id"])
+        found |= dict.fromkeys(shards(spec["dataset"], spec["task"], hardware, spec["split"]["test"]))
     return list(found)
 
 
@@ -201,7 +205,7 @@ def report_spec(wildcards):
     """Everything that the report says about the study itself, by section and id."""
     return {
         "workloads": {name: STUDY.resolved_program(name) for name in STUDY.programs(STUDY.workloads)},
-        "hardware": {name: STUDY.resolved_hardware(name) for name in sorted(STUDY.hardware)},
+        "hardware": {name: STUDY.resolved_hardware(name) for name in sorted(STUDY.variants)},
         "models": {name: STUDY.resolved_model(name) for name in sorted(STUDY.models)},
         "evaluations": {name: STUDY.resolved_evaluation(name) for name in sorted(STUDY.evaluations)},
         "splits": {name: STUDY.split_kind(name) for name in sorted(STUDY.evaluations)},

@@ -39,6 +39,8 @@ class Column:
     nullable: bool = False
     """NaN (or None) allowed."""
     unit: str = ""
+    optional: bool = False
+    """The column may be absent."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +51,8 @@ class TableSpec:
     row_group: int = 1_000_000
 
     def save(self, file: Path, content: pd.DataFrame) -> None:
-        table = pa.Table.from_pandas(content[list(self.columns)], preserve_index=False)
+        there = [name for name in self.columns if name in content]
+        table = pa.Table.from_pandas(content[there], preserve_index=False)
         pq.write_table(table.replace_schema_metadata(None), file, compression="zstd", row_group_size=self.row_group)
 
     def load(self, file: Path) -> pd.DataFrame:
@@ -62,10 +65,12 @@ class TableSpec:
     def problem(self, content: pd.DataFrame) -> Problem:
         if not isinstance(content, pd.DataFrame):
             return "content", f"expected a table, got {type(content).__name__}"
-        if set(content.columns) != set(self.columns):
-            missing, extra = set(self.columns) - set(content.columns), set(content.columns) - set(self.columns)
+        given, required = set(content.columns), {name for name in self.columns if not self.columns[name].optional}
+        if not required <= given <= set(self.columns):
+            missing, extra = required - given, given - set(self.columns)
             return "columns", f"missing {sorted(missing)}, not declared {sorted(extra)}"
-        for name, column in self.columns.items():
+        for name in [name for name in self.columns if name in given]:
+            column = self.columns[name]
             text = _column_problem(content[name], column)
             if text:
                 return f"column {name}", text

@@ -78,13 +78,36 @@ class TileTask(StudyModel):
 
     tiles_per_kernel: Annotated[int, Field(ge=2)] = 64
     """At most so many tiles of a kernel; a larger tile space is sampled, the default tile always among them."""
+    kernels_per_program: PositiveInt | None = None
+    """At most so many kernels of a program, drawn by the study's seed; default: all. Bounds what many hardware variants
+    cost; runtimes of whole programs then count the drawn kernels alone."""
+
+    def setting(self) -> dict[str, Any]:
+        """The settings that are not at their default of doing nothing, and the number of tiles."""
+        return {"tiles_per_kernel": self.tiles_per_kernel} | _given(self, "kernels_per_program")
 
 
 class FusionTask(StudyModel):
     """Settings of the fusion task: kernels of many fusion configurations, each with its default tile."""
 
     configurations: PositiveInt = 8
-    """Random fusion configurations beside the default one."""
+    """Independent random fusion configurations beside the default one."""
+    walks: Annotated[int, Field(ge=0)] = 0
+    """Configurations of a random walk that begins at the default fusion and flips one fusible node a move."""
+    annealing: Annotated[int, Field(ge=0)] = 0
+    """Configurations that simulated annealing on analytical estimates passes through, from a random one to a fast
+    one."""
+    kernels_per_program: PositiveInt | None = None
+    """At most so many kernels of a program, drawn by the study's seed; default: all. Bounds what many hardware variants
+    cost; runtimes of whole programs then count the drawn kernels alone."""
+
+    def setting(self) -> dict[str, Any]:
+        """The settings that are not at their default of doing nothing, and the number of configurations."""
+        return {"configurations": self.configurations} | _given(self, "walks", "annealing", "kernels_per_program")
+
+
+def _given(task: StudyModel, *keys: str) -> dict[str, Any]:
+    return {key: getattr(task, key) for key in keys if getattr(task, key)}
 
 
 class Dataset(StudyModel):

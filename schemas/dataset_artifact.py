@@ -26,6 +26,7 @@ KERNEL_COLUMNS = {
     "default_executions": Column("int32", minimum=0),
 }
 ROW_COLUMNS = {
+    "variant": Column("int32", minimum=0, optional=True),
     "kernel": Column("int32", minimum=0),
     **{name: Column("int32", minimum=1) for name in TILE_COLUMNS},
     "is_default": Column("bool"),
@@ -45,7 +46,8 @@ class DatasetArtifact(Artifact):
 
     `kernels.parquet`: `root` is the name of the root instruction where the kernel first occurs,
     `default_executions` how often one run of the program under the default fusion runs it (0: it occurs in
-    random configurations only). `rows.parquet`: sorted by kernel; `runtime_s` is the label.
+    other configurations only). `rows.parquet`: sorted by variant, if there are several, and kernel; `variant` is the
+    place of a sampled hardware variant among the ids of the entry's, `runtime_s` the label.
     `configurations.parquet`: how often each kernel runs in each fusion configuration, 0 being the default.
     """
 
@@ -95,10 +97,12 @@ def _table_problem(table: pd.DataFrame, kernels: int) -> tuple[str, str] | None:
 
 def _rows_problem(rows: pd.DataFrame, loops: np.ndarray) -> tuple[str, str] | None:
     kernel = rows["kernel"].to_numpy()
-    if (np.diff(kernel) < 0).any():
-        return "rows.parquet kernel", f"row {int((np.diff(kernel) < 0).argmax()) + 1} is out of order"
-    if len(kernel) and kernel[-1] >= len(loops):
-        return "rows.parquet kernel", f"{kernel[-1]} is not one of the {len(loops)} kernels"
+    if len(kernel) and kernel.max() >= len(loops):
+        return "rows.parquet kernel", f"{kernel.max()} is not one of the {len(loops)} kernels"
+    several = "variant" in rows
+    place = kernel + (rows["variant"].to_numpy().astype(np.int64) * len(loops) if several else 0)
+    if (np.diff(place) < 0).any():
+        return "rows.parquet kernel", f"row {int((np.diff(place) < 0).argmax()) + 1} is out of order"
     for name in ("runtime_s", "analytical_s"):
         zero = rows[name].to_numpy() <= 0
         if zero.any():
@@ -107,10 +111,12 @@ def _rows_problem(rows: pd.DataFrame, loops: np.ndarray) -> tuple[str, str] | No
     larger = (tiles > loops[kernel]).any(axis=1)
     if larger.any():
         return "rows.parquet tile", f"row {int(larger.argmax())} is larger than its kernel's loops"
-    defaults = np.bincount(kernel, weights=rows["is_default"].to_numpy(), minlength=len(loops))
+    defaults = np.bincount(place, weights=rows["is_default"].to_numpy(), minlength=len(loops))
     wrong = defaults != 1
+    if several:  # a kernel may have no rows on some variants
+        wrong &= np.bincount(place, minlength=len(loops)) > 0
     if wrong.any():
-        which = int(wrong.argmax())
+        which = int(wrong.argmax()) % len(loops)
         return "rows.parquet is_default", f"kernel {which} has {int(defaults[which])} default rows, expected one"
     return None
 

@@ -99,6 +99,14 @@ class Study(StudyModel):
         ids = of_dataset if chosen == "all" else variants_of(chosen, self.hardware)
         return [id for id in ids if id in of_dataset and self.variants[id].group in (None, "train")]
 
+    def evaluated_hardware(self, model: str) -> list[str]:
+        """The variants that a model is scored on, sorted: those that it learns, and the held-out ones of the same
+        sampled entries."""
+        learned = self.learned_hardware(model)
+        entries = {self.variants[id].entry for id in learned if self.variants[id].group is not None}
+        of_dataset = self.hardware_ids(self.models[model].dataset)
+        return [id for id in of_dataset if id in learned or self.variants[id].entry in entries]
+
     def families(self, workloads: list[str]) -> dict[str, str]:
         """Family of each of the workloads, in sorted order of the workloads."""
         return {id: self.workloads[id].family_of(id) for id in sorted(workloads)}
@@ -163,11 +171,6 @@ class Study(StudyModel):
     def resolved_shard(self, dataset: str, task: str, hardware: str, workload: str) -> dict[str, Any]:
         """What the dataset rule gets for one task, entry of `hardware` and workload."""
         entry = self.datasets[dataset]
-        setting = (
-            {"tiles_per_kernel": entry.tile.tiles_per_kernel}
-            if task == "tile"
-            else {"configurations": entry.fusion.configurations}
-        )
         return {
             "dataset": dataset,
             "task": task,
@@ -178,7 +181,7 @@ class Study(StudyModel):
             ),
             "workload": workload,
             "batch": self.workloads[workload].batch,
-            **setting,
+            **(entry.tile if task == "tile" else entry.fusion).setting(),
             "seed": self.seed,
         }
 
@@ -215,7 +218,10 @@ class Study(StudyModel):
 
     def _evaluated_model(self, id: str) -> dict[str, Any]:
         model = self.models[id]
-        return {"id": id, "task": model.task, "dataset": model.dataset, "seeds": sorted(model.seeds)}
+        hardware = self.evaluated_hardware(id)
+        groups = self.hardware_groups(hardware)
+        entry = {"id": id, "task": model.task, "dataset": model.dataset, "seeds": sorted(model.seeds)}
+        return entry | {"hardware": hardware, "hardware_groups": groups} if groups else entry
 
     def resolved_search(self, id: str, island: int) -> dict[str, Any]:
         """What the search rule gets for one island, counted from 1."""

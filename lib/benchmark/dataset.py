@@ -117,7 +117,7 @@ def _make_shard(shard: Shard) -> Made:
     """As `workflow/scripts/dataset.py`."""
     program = read_program(shard.program_folder).with_batch(shard.batch)
     datapath = preset_datapath(shard.preset, global_buffer_bytes=shard.global_buffer_bytes)
-    made = tile_shard(default_kernels(program), datapath, Simulator(), Analytical(), WHOLE_SPACE, 1)
+    made = tile_shard(default_kernels(program), {shard.preset: datapath}, Simulator(), Analytical(), WHOLE_SPACE, 1)
     spec = {"hardware": merged_datapath([HARDWARE_PRESETS[shard.preset]]), "batch": shard.batch}
     DatasetArtifact.write(
         shard.folder, id=shard.folder.name, origin="simulated", code="bench", spec=spec, contents=made.files()

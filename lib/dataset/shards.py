@@ -1,13 +1,14 @@
 """Reading datasets: shards, and what they share."""
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from lib.hardware.datapath import Datapath, datapath_from_spec
+from lib.dataset.variants import datapaths_of
+from lib.hardware.datapath import Datapath
 from lib.program.kernels import Kernels, kernels_from_arrays, take
 from schemas.artifact import MANIFEST
 from schemas.dataset_artifact import TILE_COLUMNS, DatasetArtifact
@@ -43,19 +44,34 @@ class Shard(NamedTuple):
         return np.ascontiguousarray(self.rows[list(TILE_COLUMNS)].to_numpy(np.int32))
 
 
-def shard_of(artifact: DatasetArtifact) -> Shard:
-    """The shard that a dataset artifact holds."""
-    spec = artifact.manifest.spec
-    return Shard(
-        kernels=kernels_from_arrays(artifact["kernels.npz"]),
-        table=artifact["kernels.parquet"],
-        rows=artifact["rows.parquet"],
-        configurations=artifact["configurations.parquet"],
-        workload=spec["workload"],
-        hardware=spec["hardware"]["id"],
-        datapath=datapath_from_spec(spec["hardware"]["datapath"]),
-        task=spec["task"],
-    )
+def shards_of(artifact: DatasetArtifact, hardware: Collection[str] | None = None) -> list[Shard]:
+    """The shards that a dataset artifact holds: one a variant, in order of the ids; of `hardware` only, if given.
+
+    They share the kernels, unless some have no rows on a variant.
+    """
+    spec, rows = artifact.manifest.spec, artifact["rows.parquet"]
+    datapaths = datapaths_of(spec["hardware"])
+    ends = np.array([0, len(rows)])
+    if "variant" in rows:
+        ends = np.searchsorted(rows["variant"].to_numpy(), np.arange(len(datapaths) + 1))
+        rows = rows.drop(columns="variant")
+    kernels = kernels_from_arrays(artifact["kernels.npz"])
+    shards = []
+    for number, (id, datapath) in enumerate(datapaths.items()):
+        if hardware is None or id in hardware:
+            of_variant = rows.iloc[ends[number] : ends[number + 1]].reset_index(drop=True)
+            shard = Shard(
+                kernels=kernels,
+                table=artifact["kernels.parquet"],
+                rows=of_variant,
+                configurations=artifact["configurations.parquet"],
+                workload=spec["workload"],
+                hardware=id,
+                datapath=datapath,
+                task=spec["task"],
+            )
+            shards.append(with_kernels(shard, np.bincount(of_variant["kernel"], minlength=kernels.number) > 0))
+    return shards
 
 
 def read_shards(
@@ -77,15 +93,20 @@ def read_shards(
             (dataset is None or spec["dataset"] == dataset)
             and (task is None or spec["task"] == task)
             and (workloads is None or spec["workload"] in workloads)
-            and (hardware is None or spec["hardware"]["id"] in hardware)
+            and (hardware is None or not hardware_of(spec).isdisjoint(hardware))
         )
         if wanted:
-            yield shard_of(DatasetArtifact.read(path))
+            yield from shards_of(DatasetArtifact.read(path), hardware)
 
 
 def load_shards(paths: Iterable[str], **wanted: Any) -> list[Shard]:
     """All of :func:`read_shards` at once, in memory."""
     return list(read_shards(paths, **wanted))
+
+
+def hardware_of(spec: Mapping[str, Any]) -> frozenset[str]:
+    """Ids of the hardware variants of a shard, from its manifest's spec."""
+    return frozenset(spec["hardware"].get("variants") or [spec["hardware"]["id"]])
 
 
 def _folder(path: str) -> Path:

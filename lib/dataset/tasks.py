@@ -1,21 +1,24 @@
 """Makes the shards of the two tasks: tiles of a kernel, and kernels under fusion configurations."""
 
-from collections.abc import Mapping
+import hashlib
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from lib.cost.cost_model import CostModel
+from lib.dataset.fusion_configurations import fusion_kernels
 from lib.dataset.labels import labelled_rows
 from lib.dataset.seeds import shard_seed
-from lib.fusion import FusionSpace
+from lib.dataset.variants import datapaths_of
 from lib.fusion.default_kernels import default_kernels
-from lib.hardware.datapath import Datapath, datapath_from_spec
-from lib.program.extraction import KernelExtractor, ProgramKernels
+from lib.hardware.datapath import Datapath
+from lib.program.extraction import ProgramKernels
 from lib.program.kernels import KERNEL_CLASSES, Kernels, concatenate, kernels_to_arrays, take, unique
 from lib.program.program import Program
 from lib.schedule.default import NoTileFits, default_schedule
+from lib.schedule.schedules import Schedules
 from lib.schedule.tiles import tile_counts, tile_space_and_default
 
 
@@ -46,13 +49,16 @@ def make_shard(program: Program, spec: Mapping[str, Any], label: CostModel, anal
 
     Raises ValueError naming workload and hardware where a kernel can't run there or the task has no rows.
     """
-    datapath = datapath_from_spec(spec["hardware"]["datapath"])
+    datapaths = datapaths_of(spec["hardware"])
     seed = shard_seed(spec["seed"], spec["workload"])
+    most_kernels = spec.get("kernels_per_program")
     try:
         if spec["task"] == "tile":
-            kernels = default_kernels(program)
-            return tile_shard(kernels, datapath, label, analytical, spec["tiles_per_kernel"], seed)
-        return fusion_shard(program, datapath, label, analytical, spec["configurations"], seed)
+            kernels, tiles = default_kernels(program), spec["tiles_per_kernel"]
+            return tile_shard(kernels, datapaths, label, analytical, tiles, seed, most_kernels)
+        walks, annealing = spec.get("walks", 0), spec.get("annealing", 0)
+        parts = fusion_kernels(program, spec["configurations"], walks, annealing, seed)
+        return fusion_shard(parts, datapaths, label, analytical, seed, most_kernels)
     except (NoTileFits, NothingToLabel) as error:
         where = f"workload '{spec['workload']}' on hardware '{spec['hardware']['id']}', {spec['task']} task"
         raise ValueError(f"{where}: {error}") from error
@@ -60,21 +66,23 @@ def make_shard(program: Program, spec: Mapping[str, Any], label: CostModel, anal
 
 def tile_shard(
     program_kernels: ProgramKernels,
-    datapath: Datapath,
+    datapaths: Mapping[str, Datapath],
     label: CostModel,
     analytical: CostModel,
     tiles_per_kernel: int,
     seed: int,
+    most_kernels: int | None = None,
 ) -> ShardContents:
-    """The tile task: up to `tiles_per_kernel` tiles, the default one among them, of each kernel of the
-    default fusion that has a choice (two tiles or more).
+    """The tile task: up to `tiles_per_kernel` tiles, the default one among them, of each kernel of the default fusion
+    that has a choice (two tiles or more) on the variant; of at most `most_kernels` kernels.
 
-    Raises NothingToLabel where none has, and NoTileFits for a kernel of which no tile fits.
+    Raises NothingToLabel where no kernel has a choice on any variant, and NoTileFits where no tile of one fits.
     """
-    counts = tile_counts(program_kernels.kernels, datapath)
-    if not counts.all():
-        default_schedule(program_kernels.kernels, datapath, program_kernels.roots)  # which says what does not fit
-    chosen = np.flatnonzero(counts >= 2)
+    counts = {id: tile_counts(program_kernels.kernels, datapath) for id, datapath in datapaths.items()}
+    for id, count in counts.items():
+        if not count.all():  # the default schedule says what does not fit
+            _named(id, datapaths, lambda d: default_schedule(program_kernels.kernels, d, program_kernels.roots))
+    chosen = np.flatnonzero(np.max(list(counts.values()), axis=0) >= 2)
     if not len(chosen):
         raise NothingToLabel(
             f"none of the program's {program_kernels.kernels.number} kernels has a choice of tiles on this hardware,"
@@ -82,51 +90,82 @@ def tile_shard(
             " the dataset"
         )
     kernels = take(program_kernels.kernels, chosen)
-    schedules, is_default = tile_space_and_default(kernels, datapath, tiles_per_kernel, seed)
+    chosen = chosen[sampled_kernels(kernels, most_kernels, seed)]
+    kernels = take(program_kernels.kernels, chosen)
+    frames = []
+    for id, datapath in datapaths.items():
+        with_choice = np.flatnonzero(counts[id][chosen] >= 2)
+        some = take(kernels, with_choice)
+        schedules, is_default = tile_space_and_default(some, datapath, tiles_per_kernel, seed)
+        rows = labelled_rows(some, schedules, is_default, datapath, label, analytical)
+        frames.append(rows.assign(kernel=with_choice[rows["kernel"].to_numpy()].astype(np.int32)))
     executions = program_kernels.executions[chosen].astype(np.int32)
-    roots = [program_kernels.roots[index] for index in chosen]
     return ShardContents(
         kernels=kernels,
-        table=_kernel_table(kernels, roots, executions),
-        rows=labelled_rows(kernels, schedules, is_default, datapath, label, analytical),
+        table=_kernel_table(kernels, [program_kernels.roots[index] for index in chosen], executions),
+        rows=_rows_of_variants(frames),
         configurations=_configuration_table([(np.arange(kernels.number), executions)]),
     )
 
 
 def fusion_shard(
-    program: Program,
-    datapath: Datapath,
+    parts: list[ProgramKernels],
+    datapaths: Mapping[str, Datapath],
     label: CostModel,
     analytical: CostModel,
-    configurations: int,
     seed: int,
+    most_kernels: int | None = None,
 ) -> ShardContents:
-    """The fusion task: all distinct kernels of the default fusion and of `configurations` random ones, each
-    with its default tile. Raises NoTileFits."""
-    rng = np.random.default_rng(seed)
-    space, extractor = FusionSpace(program), KernelExtractor(program)
-    fusions = [space.default()] + [space.random(rng) for _ in range(configurations)]
-    parts = [extractor.extract(space.group(fuse)) for fuse in fusions]
+    """The fusion task: all distinct kernels of the configurations `parts`, of which the first is the default one, or
+    `most_kernels` of them drawn by the seed; each with its default tile on every variant. Raises NoTileFits."""
     kernels, place = unique(concatenate([part.kernels for part in parts]))
-    places = np.split(place, np.cumsum([part.kernels.number for part in parts])[:-1])
-    executions = np.zeros(kernels.number, dtype=np.int32)
-    executions[places[0]] = parts[0].executions
     _, first = np.unique(place, return_index=True)
     all_roots = [root for part in parts for root in part.roots]
-    roots = [all_roots[index] for index in first]
+    kept = sampled_kernels(kernels, most_kernels, seed)
+    number = np.full(kernels.number, -1, dtype=np.int32)
+    number[kept] = np.arange(len(kept))
+    kernels, roots = take(kernels, kept), [all_roots[first[index]] for index in kept]
+    places = np.split(number[place], np.cumsum([part.kernels.number for part in parts])[:-1])
+    runs = [(p[p >= 0], part.executions[p >= 0]) for p, part in zip(places, parts, strict=True)]
+    executions = np.zeros(kernels.number, dtype=np.int32)
+    executions[runs[0][0]] = runs[0][1]
+    defaults = np.ones(kernels.number, dtype=bool)
+    frames = []
+    for id, datapath in datapaths.items():
+        schedules = _named(id, datapaths, lambda d: default_schedule(kernels, d, roots))
+        frames.append(labelled_rows(kernels, schedules, defaults, datapath, label, analytical))
     return ShardContents(
         kernels=kernels,
         table=_kernel_table(kernels, roots, executions),
-        rows=labelled_rows(
-            kernels,
-            default_schedule(kernels, datapath, roots),
-            np.ones(kernels.number, dtype=bool),
-            datapath,
-            label,
-            analytical,
-        ),
-        configurations=_configuration_table([(p, part.executions) for p, part in zip(places, parts, strict=True)]),
+        rows=_rows_of_variants(frames),
+        configurations=_configuration_table(runs),
     )
+
+
+def sampled_kernels(kernels: Kernels, most: int | None, seed: int) -> np.ndarray:
+    """int64: which `most` kernels are kept, ascending (None: all). Those whose fingerprint and seed have the smallest
+    hash, so a kernel's place does not depend on the others."""
+    if most is None or kernels.number <= most:
+        return np.arange(kernels.number)
+    hashes = [hashlib.sha256(f"{seed}:{fingerprint}".encode()).digest() for fingerprint in kernels.fingerprint]
+    return np.sort(np.argsort(np.array(hashes, dtype="S32"), kind="stable")[:most])
+
+
+def _named(id: str, datapaths: Mapping[str, Datapath], schedules_on: Callable[[Datapath], Schedules]) -> Schedules:
+    """The schedules on a variant; of several, an error names it."""
+    try:
+        return schedules_on(datapaths[id])
+    except NoTileFits as error:
+        raise NoTileFits(f"variant '{id}': {error}" if len(datapaths) > 1 else str(error)) from error
+
+
+def _rows_of_variants(frames: list[pd.DataFrame]) -> pd.DataFrame:
+    """The rows of each variant one after the other; of several, a column `variant` numbers them."""
+    if len(frames) == 1:
+        return frames[0]
+    rows = pd.concat(frames, ignore_index=True)
+    rows.insert(0, "variant", np.repeat(np.arange(len(frames), dtype=np.int32), [len(frame) for frame in frames]))
+    return rows
 
 
 def _kernel_table(kernels: Kernels, roots: list[str], executions: np.ndarray) -> pd.DataFrame:

@@ -15,8 +15,10 @@ shards = held_out_shards(job.input.shards, spec["models"], spec["split"], spec["
 predictions = []
 for path in job.input.models:
     model = load_model(ModelArtifact.read(path))
+    entry = next(entry for entry in spec["models"] if entry["id"] == model.spec["id"])
+    hardware = entry.get("hardware", model.spec["hardware"])
     for number, shard in enumerate(shards):
-        if shard.task == model.spec["task"] and shard.hardware in model.spec["hardware"]:
+        if shard.task == model.spec["task"] and shard.hardware in hardware:
             predictions.append(Prediction(number, model.spec["id"], model.seed, predict(model, shard)))
 EvaluationArtifact.write(
     job.folder,

@@ -19,7 +19,7 @@ with job.scratch() as scratch:
     model, history = train_on_shards(
         job.spec,
         seed,
-        lambda workloads: read_shards(job.input.shards, workloads=workloads),
+        lambda workloads: read_shards(job.input.shards, workloads=workloads, hardware=job.spec["hardware"]),
         folder=scratch,
         journal=journal,
     )

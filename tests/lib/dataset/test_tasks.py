@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 
 from lib.cost.analytical import Analytical
+from lib.dataset.fusion_configurations import fusion_kernels
+from lib.dataset.shards import load_shards
 from lib.dataset.tasks import fusion_shard, make_shard, tile_shard
 from lib.fusion.default_kernels import default_kernels
 from lib.hardware.datapath import datapath_from_spec
@@ -13,6 +15,7 @@ from schemas.dataset_artifact import DatasetArtifact
 from tests.shard_examples import DATAPATH_SPEC
 
 DATAPATH = datapath_from_spec(DATAPATH_SPEC)
+ON_EDGE = {"edge": DATAPATH}
 TILES = 8
 
 
@@ -47,8 +50,9 @@ class Doubled(Analytical):
 
 def make(task, seed=1, configurations=6):
     if task == "tile":
-        return tile_shard(default_kernels(two_blocks()), DATAPATH, Doubled(), Analytical(), TILES, seed)
-    return fusion_shard(two_blocks(), DATAPATH, Doubled(), Analytical(), configurations, seed)
+        return tile_shard(default_kernels(two_blocks()), ON_EDGE, Doubled(), Analytical(), TILES, seed)
+    parts = fusion_kernels(two_blocks(), configurations, 0, 0, seed)
+    return fusion_shard(parts, ON_EDGE, Doubled(), Analytical(), seed)
 
 
 @pytest.mark.parametrize("task", ["tile", "fusion"])
@@ -86,7 +90,7 @@ def test_a_program_whose_kernels_have_no_choice_is_refused_in_words():
     # with one row, column and channel a loop there is a single tile
     tiny = kernels._replace(kernels=kernels.kernels._replace(loops=np.ones((1, 8), dtype=np.int32)))
     with pytest.raises(ValueError, match="none of the program's 1 kernels has a choice of tiles on this hardware"):
-        tile_shard(tiny, DATAPATH, Doubled(), Analytical(), TILES, 1)
+        tile_shard(tiny, ON_EDGE, Doubled(), Analytical(), TILES, 1)
 
 
 @pytest.mark.parametrize("task", ["tile", "fusion"])
@@ -129,6 +133,82 @@ def test_every_configuration_runs_all_ops():
     ops = np.diff(shard.kernels.op_offset)
     run = shard.configurations["executions"] * ops[shard.configurations["kernel"]]
     assert run.groupby(shard.configurations["configuration"]).sum().tolist() == [6] * 7
+
+
+SMALLER = datapath_from_spec(DATAPATH_SPEC | {"global_buffer_bytes": 2**20})
+TWO_VARIANTS = {"variants-1": DATAPATH, "variants-2": SMALLER}
+
+
+def test_a_sampled_entry_has_the_rows_of_each_variant_as_if_it_were_alone():
+    parts = fusion_kernels(two_blocks(), 3, 0, 0, 1)
+    both = fusion_shard(parts, TWO_VARIANTS, Doubled(), Analytical(), 1)
+    for number, (id, datapath) in enumerate(TWO_VARIANTS.items()):
+        alone = fusion_shard(parts, {id: datapath}, Doubled(), Analytical(), 1)
+        rows = both.rows[both.rows["variant"] == number].drop(columns="variant").reset_index(drop=True)
+        assert rows.equals(alone.rows)
+        assert both.kernels.fingerprint == alone.kernels.fingerprint
+        assert both.configurations.equals(alone.configurations)
+
+
+@pytest.mark.parametrize("task", ["tile", "fusion"])
+def test_a_sampled_entry_is_read_as_one_shard_a_variant(tmp_path, task):
+    spec = {
+        "dataset": "default", "task": task, "workload": "blocks", "tiles_per_kernel": TILES, "configurations": 2,
+        "seed": 1, "hardware": {"id": "variants", "datapath": DATAPATH_SPEC, "variants": {
+            "variants-1": {}, "variants-2": {"global_buffer_bytes": 2**20},
+        }},
+    }  # fmt: skip
+    contents = make_shard(two_blocks(), spec, Doubled(), Analytical())
+    folder = tmp_path / "variants"
+    DatasetArtifact.write(folder, id="x", origin="simulated", code="", spec=spec, contents=contents.files())
+    first, second = load_shards([folder])
+    assert (first.hardware, second.hardware) == ("variants-1", "variants-2")
+    assert (first.datapath, second.datapath) == (DATAPATH, SMALLER)
+    assert len(first.rows) + len(second.rows) == len(contents.rows)
+    (alone,) = load_shards([folder], hardware=["variants-2", "other"])
+    assert alone.rows.equals(second.rows)
+    assert load_shards([folder], hardware=["variants"]) == []
+
+
+def test_a_kernel_without_a_choice_on_a_variant_has_no_tile_rows_there(tmp_path):
+    """1.5 MiB hold 768 KiB of tiles at a time: fewer tiles than 16 MiB do; a buffer of one tile alone leaves none."""
+    kernels = default_kernels(two_blocks())
+    sizes = [2**20 * size for size in (16, 1)] + [120 * 2**10]
+    datapaths = {f"v-{place}": datapath_from_spec(DATAPATH_SPEC | {"global_buffer_bytes": size})
+                 for place, size in enumerate(sizes)}  # fmt: skip
+    counts = [int(tile_counts(kernels.kernels, datapath)[0]) for datapath in datapaths.values()]
+    rows = tile_shard(kernels, datapaths, Doubled(), Analytical(), 10**6, 1).rows
+    expected = [count if count >= 2 else 0 for count in counts]
+    assert np.bincount(rows["variant"], minlength=3).tolist() == expected
+    assert counts[0] > counts[1] > 2
+
+
+def test_a_bounded_number_of_kernels_is_drawn_whatever_the_others_are():
+    parts = fusion_kernels(two_blocks(), 6, 0, 0, 1)
+    everything = fusion_shard(parts, ON_EDGE, Doubled(), Analytical(), 1)
+    few = fusion_shard(parts, ON_EDGE, Doubled(), Analytical(), 1, 2)
+    assert everything.kernels.number > 2
+    assert few.kernels.number == len(few.rows) == 2
+    assert set(few.kernels.fingerprint) < set(everything.kernels.fingerprint)
+    place = [everything.kernels.fingerprint.index(name) for name in few.kernels.fingerprint]
+    assert few.rows["runtime_s"].tolist() == everything.rows["runtime_s"][place].tolist()
+    assert few.table["default_executions"].tolist() == everything.table["default_executions"][place].tolist()
+    runs = everything.configurations[everything.configurations["kernel"].isin(place)]
+    assert few.configurations["executions"].tolist() == runs["executions"].tolist()
+    drawn = set(few.kernels.fingerprint)
+    with_them = [parts[0]] + [part for part in parts[1:] if drawn & set(part.kernels.fingerprint)]
+    fewer = fusion_shard(with_them, ON_EDGE, Doubled(), Analytical(), 1, 2)
+    assert set(fewer.kernels.fingerprint) == drawn
+
+
+def test_walks_and_annealing_come_after_and_leave_the_others_alone():
+    plain = fusion_kernels(two_blocks(), 2, 0, 0, 1)
+    more = fusion_kernels(two_blocks(), 2, 3, 2, 1)
+    assert len(more) == 1 + 2 + 3 + 2
+    for one, other in zip(plain, more[:3], strict=True):
+        assert one.kernels.fingerprint == other.kernels.fingerprint
+    walked = fusion_kernels(two_blocks(), 2, 3, 0, 1)
+    assert [p.kernels.fingerprint for p in walked] == [p.kernels.fingerprint for p in more[:6]]
 
 
 def test_more_configurations_keep_the_first_ones():

@@ -22,7 +22,7 @@ def shard() -> Shard:
     value = sketch.swish(sketch.pointwise(sketch.input(4, 28, 28, 64), 256), name="first")
     program = sketch.program(sketch.depthwise(value, name="window"))
     datapath = datapath_from_spec(DATAPATH_SPEC)
-    contents = tile_shard(default_kernels(program), datapath, Simulator(), Analytical(), 30, 1)
+    contents = tile_shard(default_kernels(program), {"edge": datapath}, Simulator(), Analytical(), 30, 1)
     table, rows, configurations = contents.table, contents.rows, contents.configurations
     return Shard(contents.kernels, table, rows, configurations, "net", "edge", datapath, "tile")
 
