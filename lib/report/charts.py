@@ -123,15 +123,53 @@ def ours_over_theirs(table: pd.DataFrame, title: str) -> go.Figure:
 
 
 def training_curve(histories: dict[str, pd.DataFrame], metric: str, title: str) -> go.Figure:
-    """Validation metric by step, one line a seed. `histories`: label to step, validation_metric."""
+    """Validation metric by step, one line a seed, a star where the weights were kept.
+
+    `histories`: label to step, validation_metric.
+    """
     figure = _figure(title, "training step", metric)
     for position, (label, history) in enumerate(histories.items()):
         rows = history.dropna(subset=["validation_metric"])
+        shade = PALETTE[position % len(PALETTE)]
         figure.add_scatter(
-            x=rows["step"], y=rows["validation_metric"], mode="lines+markers", name=label,
-            line={"color": colour("learned") if position == 0 else colour("", position)},
+            x=rows["step"], y=rows["validation_metric"], mode="lines+markers", name=label, line={"color": shade},
+            legendgroup=label,
+        )  # fmt: skip
+        best = rows.nsmallest(1, "validation_metric")
+        figure.add_scatter(
+            x=best["step"], y=best["validation_metric"], mode="markers", name=f"{label}, kept", legendgroup=label,
+            marker={"symbol": "star", "size": 13, "color": shade}, showlegend=False,
         )  # fmt: skip
     figure.update_yaxes(type="log", dtick="D1" if _narrow(histories) else 1)
+    return figure
+
+
+def loss_curve(histories: dict[str, pd.DataFrame], title: str) -> go.Figure:
+    """Loss by step on training batches (solid) and validation programs (dotted), one colour a seed.
+
+    `histories`: label to step, train_loss, validation_loss.
+    """
+    figure = _figure(title, "training step", "loss")
+    for position, (label, history) in enumerate(histories.items()):
+        for column, name, dash in (("train_loss", "training", "solid"), ("validation_loss", "validation", "dot")):
+            rows = history.dropna(subset=[column])
+            figure.add_scatter(
+                x=rows["step"], y=rows[column], mode="lines", name=f"{label}, {name}",
+                line={"color": PALETTE[position % len(PALETTE)], "dash": dash},
+            )  # fmt: skip
+    figure.update_yaxes(type="log")
+    return figure
+
+
+def error_by_size(table: pd.DataFrame, size: str, unit: str, metric: str, title: str) -> go.Figure:
+    """Error against the size of the training data, one line a set of programs. `table`: on, error_pct, `size`."""
+    figure = _figure(title, unit, metric)
+    for position, (on, points) in enumerate(table.groupby("on", sort=False)):
+        mean = points.groupby(size)["error_pct"].mean()
+        line = {"color": PALETTE[position % len(PALETTE)]}
+        figure.add_scatter(x=mean.index, y=mean, mode="lines+markers", name=str(on), line=line)
+    figure.update_xaxes(type="log")
+    figure.update_yaxes(type="log")
     return figure
 
 

@@ -12,6 +12,7 @@ from lib.report.page import Card, Page, render
 from lib.report.paper_page import goals_in_words, paper_page
 from lib.report.report_data import ReportData
 from lib.report.search_page import search_page
+from lib.report.training_page import training_page
 from schemas.summary import HeadlineFigure, Summary
 
 COMPARED = ("analytical", "calibrated-analytical", "random")
@@ -193,21 +194,6 @@ def _comparison_table(comparisons: pd.DataFrame) -> tables.Table:
         "Paired bootstrap over test programs, 90 %. Errors are compared by ratio (below 1 is better), correlations by "
         "difference (above 0 is better); 'better' means that the interval excludes equality.",
     )
-
-
-def training_page(data: ReportData) -> Page:
-    """Learning curves."""
-    page = Page("training", "Training")
-    for model, seeds in data.models.items():
-        task = data.spec["models"][model]["task"]
-        metric = tables.metric_name("ape_pct" if task == "tile" else "mape_pct")
-        histories = {f"seed {seed['model.json'].seed}": seed["history.parquet"] for seed in seeds}
-        page.chart(
-            charts.training_curve(histories, metric, f"{model}: {metric} on the validation programs"),
-            "The weights of the best validation are kept: step "
-            + ", ".join(str(seed["model.json"].best_step) for seed in seeds),
-        )
-    return page
 
 
 def study_page(data: ReportData) -> Page:
