@@ -39,6 +39,7 @@ SPLITS = {
     "family": "whole families held out",
     "program": "programs held out (the paper's random split)",
     "likeness": "the least alike programs held out (the paper's manual split)",
+    "name": "named programs held out",
 }
 """Kinds of split in the order of the page, in words."""
 MEANS = (
