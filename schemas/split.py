@@ -2,7 +2,7 @@
 
 import hashlib
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal
 
 PARTS = ("train", "validation", "test")
@@ -26,10 +26,10 @@ def drawn_split(
         names = ", ".join(sorted(sizes))
         wanted = "families" if by == "family" else "architectures"
         raise ValueError(f"a split by {by} needs at least 3 {wanted}, there are {len(sizes)}: {names}")
-    left = sorted(sizes, key=lambda unit: hashlib.sha256(f"{seed}:{unit}".encode()).hexdigest())
+    left = shuffled_units(sizes, seed)
     part_of: dict[str, str] = {}
     for part, share, kept_back in (("test", test, 2), ("validation", validation, 1)):
-        for unit in _closest(left, sizes, share * len(units), len(left) - kept_back):
+        for unit in closest_units(left, sizes, share * len(units), len(left) - kept_back):
             part_of[unit] = part
             left.remove(unit)
     return {part: sorted(name for name, unit in units.items() if part_of.get(unit, "train") == part) for part in PARTS}
@@ -63,7 +63,12 @@ def families_on_both_sides(split: Mapping[str, Sequence[str]], families: Mapping
     return sorted(sides[0] & sides[1])
 
 
-def _closest(order: list[str], sizes: Counter[str], target: float, most: int) -> list[str]:
+def shuffled_units(units: Iterable[str], seed: int) -> list[str]:
+    """The units in the order of a hash of the seed and their name."""
+    return sorted(units, key=lambda unit: hashlib.sha256(f"{seed}:{unit}".encode()).hexdigest())
+
+
+def closest_units(order: list[str], sizes: Mapping[str, int], target: float, most: int) -> list[str]:
     """The units, in order and at most `most`, that bring the number of programs close to `target`."""
     chosen: list[str] = []
     programs = 0

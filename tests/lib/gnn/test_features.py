@@ -93,6 +93,18 @@ def test_hardware_features_of_a_tpu_v3_core():
     assert row["flops_per_dram_byte"] == log2(2 * 0.94e9 * 2 * 128 * 128 / 450e9)
 
 
+def test_every_field_of_a_datapath_shows_in_its_features():
+    """Also where another field makes up for it in a product or a sum."""
+    before = hardware_features(TPU_V3_CORE)
+    for name, value in TPU_V3_CORE._asdict().items():
+        other = (not value) if isinstance(value, bool) else 0.5 if name == "array_efficiency" else 2 * value + 1
+        assert (hardware_features(TPU_V3_CORE._replace(**{name: other})) != before).any(), name
+    turned = TPU_V3_CORE._replace(pes_x=TPU_V3_CORE.pes_y, pes_y=TPU_V3_CORE.pes_x)
+    assert (hardware_features(turned) != before).any()
+    moved = TPU_V3_CORE._replace(l1_input_bytes=8 * 2**10, l1_output_bytes=24 * 2**10)
+    assert (hardware_features(moved) != before).any()
+
+
 def test_tile_features_of_a_convolution():
     kernels, nodes, limits = examples()
     tile = np.array([CONVOLUTION_TILE], np.int32)
