@@ -144,11 +144,20 @@ def model_shards(wildcards):
 
 
 def model_manifests(model):
-    return [f"{RESULTS}/model/{model}/seed-{seed}/manifest.json" for seed in STUDY.models[model].seeds]
+    seeds = STUDY.trained_models()[model].seeds
+    return [f"{RESULTS}/model/{model}/seed-{seed}/manifest.json" for seed in seeds]
+
+
+def networks():
+    return [name for name, model in STUDY.trained_models().items() if model.kind == "network"]
+
+
+def boosted_trees():
+    return [name for name, model in STUDY.trained_models().items() if model.kind == "boosted-trees"]
 
 
 def all_models():
-    return [manifest for model in STUDY.models for manifest in model_manifests(model)]
+    return [manifest for model in STUDY.trained_models() for manifest in model_manifests(model)]
 
 
 def evaluation_spec(wildcards):
@@ -156,17 +165,20 @@ def evaluation_spec(wildcards):
 
 
 def evaluation_shards(wildcards):
-    """The test shards of every model of the evaluation, each once."""
+    """The test and validation shards of every model of the evaluation, each once."""
+    spec = evaluation_spec(wildcards)
     found = {}
-    for model in evaluation_spec(wildcards)["models"]:
-        spec = STUDY.resolved_model(model["id"])
-        hardware = STUDY.evaluated_hardware(model["id"])
-        found |= dict.fromkeys(shards(spec["dataset"], spec["task"], hardware, spec["split"]["test"]))
+    for model in spec["models"]:
+        split = spec["split"][model["dataset"]]
+        workloads = split["test"] + split["validation"]
+        found |= dict.fromkeys(shards(model["dataset"], model["task"], model["scored_on"], workloads))
     return list(found)
 
 
 def evaluation_models(wildcards):
-    return [manifest for model in evaluation_spec(wildcards)["models"] for manifest in model_manifests(model["id"])]
+    """Every trained model behind the evaluation's, each once."""
+    members = dict.fromkeys(member for model in evaluation_spec(wildcards)["models"] for member in model["members"])
+    return [manifest for member in members for manifest in model_manifests(member)]
 
 
 def all_evaluations():
@@ -206,7 +218,7 @@ def report_spec(wildcards):
     return {
         "workloads": {name: STUDY.resolved_program(name) for name in STUDY.programs(STUDY.workloads)},
         "hardware": {name: STUDY.resolved_hardware(name) for name in sorted(STUDY.variants)},
-        "models": {name: STUDY.resolved_model(name) for name in sorted(STUDY.models)},
+        "models": {name: STUDY.resolved_model(name) for name in sorted(STUDY.trained_models())},
         "evaluations": {name: STUDY.resolved_evaluation(name) for name in sorted(STUDY.evaluations)},
         "splits": {name: STUDY.split_kind(name) for name in sorted(STUDY.evaluations)},
         "searches": {name: STUDY.resolved_search(name, 1) for name in sorted(STUDY.searches)},

@@ -9,6 +9,10 @@ rule evaluation:
             "overall.parquet",
             "comparisons.parquet",
             "predictions.parquet",
+            "classes.parquet",
+            "groups.parquet",
+            "validation.parquet",
+            "worst.parquet",
         ),
     log:
         f"{RESULTS}/log/evaluation/{{evaluation}}.log",

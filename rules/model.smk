@@ -8,7 +8,7 @@ rule model:
     benchmark:
         f"{RESULTS}/benchmark/model/{{model}}/seed-{{seed}}.tsv"
     wildcard_constraints:
-        model=names(STUDY.models),
+        model=names(networks()),
         seed=r"\d+",
     conda:
         "../workflow/envs/tilewright.yaml"

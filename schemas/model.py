@@ -2,33 +2,22 @@
 
 from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import Discriminator, Field, Tag, WithJsonSchema
 
-from schemas.dataset import Task
+from schemas.boosted_trees import Average, BoostedTrees
+from schemas.model_base import TrainedModelEntry
 from schemas.problem import Problem
-from schemas.study_base import EachOnce, PositiveInt, Selection, StudyModel
-
-Seed = Annotated[int, Field(ge=0, lt=2**31)]
+from schemas.study_base import PositiveInt
 
 
-class Model(StudyModel):
+class Model(TrainedModelEntry):
     """A learned cost model. Terms and choices: Kaufman et al., MLSys 2021."""
 
-    task: Task
-    """What it predicts: `tile` ranks the tiles of a kernel, `fusion` predicts a kernel's runtime."""
-    dataset: str
-    """The dataset that it learns from."""
-    split: str | None = None
-    """One of the dataset's `splits`; default: its `split`."""
-    hardware: Selection = "all"
-    """The hardware variants of the dataset that it learns; `all`: all of the dataset's."""
-    train_programs: PositiveInt | None = None
-    """Programs kept of the split's training part, drawn by the study's seed, one family after the other, so that a
-    smaller number's are among a larger one's. Default: all."""
+    # The second literal never gets here, but makes messages name both.
+    kind: Annotated[Literal["network", "boosted-trees"], WithJsonSchema({"const": "network"})] = "network"
+    """What is trained; `boosted-trees` takes no keys below, see there."""
     train_rows: Annotated[float, Field(gt=0, le=1)] | None = None
     """Share of the training rows kept, drawn by the model's seed. Default: all."""
-    seeds: EachOnce[list[Seed]] = [1]
-    """One model is trained for each seed."""
     join: Literal["late", "middle"] | None = None
     """Where the tile meets the graph: `late` at the kernel's embedding, `middle` at each node.
     Default: late for tile, middle for fusion."""
@@ -94,3 +83,21 @@ class Model(StudyModel):
         if self.train_rows is not None:
             values["train_rows"] = self.train_rows
         return values | {"tiles_per_kernel": self.tiles_per_kernel or 16} if tile else values
+
+
+def _kind(written: Any) -> str:
+    """The kind of entry that is meant."""
+    if isinstance(written, Average) or (isinstance(written, dict) and "average" in written):
+        return "average"
+    if isinstance(written, BoostedTrees) or (isinstance(written, dict) and written.get("kind") == "boosted-trees"):
+        return "boosted-trees"
+    return "network"
+
+
+ModelEntry = Annotated[
+    Annotated[Model, Tag("network")]
+    | Annotated[BoostedTrees, Tag("boosted-trees")]
+    | Annotated[Average, Tag("average")],
+    Discriminator(_kind),
+]
+"""An entry of `models:`."""

@@ -71,12 +71,13 @@ class ModelDescription(StrictModel):
     """Of the initial weights and of the training batches."""
     features: FeatureSet
     """Names of all input features in order."""
-    scaling: FeatureScaling
-    """Fitted to the training split."""
+    scaling: FeatureScaling | None
+    """Fitted to the training split; none for boosted trees, which compare features and do not scale them."""
     target_mean: float
-    """Added to the network's output: mean over the training split of what it learns; 0 for a rank loss."""
+    """Added to the network's output: mean over the training split of what it learns; 0 for a rank loss. Of boosted
+    trees: the prediction before the first tree."""
     best_step: int
-    """Step whose weights were kept."""
+    """Step whose weights were kept; of boosted trees: how many there are."""
     training_kernels: int
     """Kernels that it was trained on; one that occurs in two shards counts twice."""
     training_rows: int

@@ -14,6 +14,7 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
+from schemas.boosted_trees import Average, BoostedTrees
 from schemas.dataset import Dataset, DrawnSplit, FusionTask, NamedSplit, TileTask
 from schemas.evaluation import Evaluation
 from schemas.fidelity import Fidelity
@@ -41,6 +42,8 @@ _SECTIONS: list[tuple[str, type[BaseModel]]] = [
     ("datasets.ID.tile", TileTask),
     ("datasets.ID.fusion", FusionTask),
     ("models.ID", Model),
+    ("models.ID, boosted trees", BoostedTrees),
+    ("models.ID, an average", Average),
     ("evaluations.ID", Evaluation),
     ("searches.ID", Search),
     ("searches.ID.limits", Limits),

@@ -12,15 +12,16 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, Field, StringConstraints, ValidationInfo, model_validator
 
 from schemas.autotune import AutotuneSection
+from schemas.boosted_trees import Average, BoostedTrees
 from schemas.dataset import Dataset, DrawnSplit, NamedSplit
 from schemas.evaluation import Evaluation
 from schemas.fidelity import Fidelity
 from schemas.hardware import Hardware, Variant, base_chain, entry_variants, merged_datapath, variants_of
-from schemas.model import Model
+from schemas.model import Model, ModelEntry
 from schemas.problem import inconsistent
 from schemas.search import Search
 from schemas.split import PARTS, chosen_programs, drawn_split
-from schemas.study_base import Section, StudyModel, select
+from schemas.study_base import Section, Selection, StudyModel, select
 from schemas.study_references import consistency_problems, id_problems
 from schemas.workload import Workload, all_batches, one_a_batch
 
@@ -41,7 +42,7 @@ class Study(StudyModel):
     """The hardware variants."""
     datasets: Section[Dataset] = {}
     """Kernels of workloads on hardware variants, with runtimes."""
-    models: Section[Model] = {}
+    models: Section[ModelEntry] = {}
     """Learned cost models."""
     evaluations: Section[Evaluation] = {}
     """Models beside their baselines on the programs held out."""
@@ -94,8 +95,8 @@ class Study(StudyModel):
 
     def learned_hardware(self, model: str) -> list[str]:
         """The variants that a model learns, sorted: of sampled ones those to train on."""
-        chosen = self.models[model].hardware
-        of_dataset = self.hardware_ids(self.models[model].dataset)
+        entry = self.trained_models()[model]
+        chosen, of_dataset = entry.hardware, self.hardware_ids(entry.dataset)
         ids = of_dataset if chosen == "all" else variants_of(chosen, self.hardware)
         return [id for id in ids if id in of_dataset and self.variants[id].group in (None, "train")]
 
@@ -104,7 +105,7 @@ class Study(StudyModel):
         sampled entries."""
         learned = self.learned_hardware(model)
         entries = {self.variants[id].entry for id in learned if self.variants[id].group is not None}
-        of_dataset = self.hardware_ids(self.models[model].dataset)
+        of_dataset = self.hardware_ids(self.trained_models()[model].dataset)
         return [id for id in of_dataset if id in learned or self.variants[id].entry in entries]
 
     def families(self, workloads: list[str]) -> dict[str, str]:
@@ -131,7 +132,7 @@ class Study(StudyModel):
     def split_kind(self, evaluation: str) -> str:
         """How the test programs of the evaluation's first model were held out: `family` or `program` where the split is
         drawn, else its id among the dataset's `splits`, or `name`."""
-        model = self.models[self.evaluations[evaluation].models[0]]
+        model = self.trained_models()[self.members(self.evaluations[evaluation].models[0])[0]]
         dataset = self.datasets[model.dataset]
         split = dataset.split if model.split is None else dataset.splits[model.split]
         return (model.split or "name") if isinstance(split, NamedSplit) else split.by
@@ -185,9 +186,18 @@ class Study(StudyModel):
             "seed": self.seed,
         }
 
-    def resolved_model(self, id: str) -> dict[str, Any]:
-        """What the model rule gets; the seed of training is the rule's wildcard."""
+    def trained_models(self) -> dict[str, Model | BoostedTrees]:
+        """The models that something is trained for: all but averages."""
+        return {id: model for id, model in self.models.items() if not isinstance(model, Average)}
+
+    def members(self, id: str) -> list[str]:
+        """The trained models behind a model: those of an average, or itself."""
         model = self.models[id]
+        return list(model.average) if isinstance(model, Average) else [id]
+
+    def resolved_model(self, id: str) -> dict[str, Any]:
+        """What the rule that trains a model gets; the seed of training is the rule's wildcard."""
+        model = self.trained_models()[id]
         split = self.split(model.dataset, model.split)
         if model.train_programs is not None:
             families = self.families(split["train"])
@@ -199,29 +209,48 @@ class Study(StudyModel):
             "hardware": self.learned_hardware(id),
             "split": split,
             "families": self.families([workload for part in PARTS for workload in split[part]]),
-            **model.hyperparameters(),
+            **(model.hyperparameters() if isinstance(model, Model) else {"kind": model.kind}),
         }
 
     def resolved_evaluation(self, id: str) -> dict[str, Any]:
         """What the evaluation rule gets; models keep their order, as the first of a task is the headline. The models of
         a dataset have one split."""
-        ids = self.evaluations[id].models
-        name = {self.models[model].dataset: self.models[model].split for model in ids}
+        evaluation = self.evaluations[id]
+        models = [
+            self._evaluated_model(model, row, evaluation.hardware, row in evaluation.baselines)
+            for model, row in evaluation.shown().items()
+        ]
+        trained = [self.trained_models()[member] for model in models for member in model["members"]]
+        name = {model.dataset: model.split for model in trained}
         split = {dataset: self.split(dataset, name[dataset]) for dataset in sorted(name)}
         return {
             "id": id,
-            "models": [self._evaluated_model(model) for model in ids],
+            "models": models,
             "split": split,
             "families": self.families([id for parts in split.values() for ids in parts.values() for id in ids]),
             "seed": self.seed,
         }
 
-    def _evaluated_model(self, id: str) -> dict[str, Any]:
-        model = self.models[id]
-        hardware = self.evaluated_hardware(id)
-        groups = self.hardware_groups(hardware)
-        entry = {"id": id, "task": model.task, "dataset": model.dataset, "seeds": sorted(model.seeds)}
-        return entry | {"hardware": hardware, "hardware_groups": groups} if groups else entry
+    def _evaluated_model(self, id: str, row: str, scored_on: Selection | None, baseline: bool) -> dict[str, Any]:
+        """`members`: the trained models behind it; `hardware`: what they were trained on; `row`: name in the tables."""
+        members = self.members(id)
+        first = self.trained_models()[members[0]]
+        if scored_on is None:
+            scored = sorted({variant for member in members for variant in self.evaluated_hardware(member)})
+        else:
+            of_dataset = self.hardware_ids(first.dataset)
+            scored = of_dataset if scored_on == "all" else variants_of(scored_on, self.hardware)
+        return {
+            "id": row,
+            "members": members,
+            "task": first.task,
+            "dataset": first.dataset,
+            "seeds": sorted(first.seeds),
+            "hardware": sorted({variant for member in members for variant in self.learned_hardware(member)}),
+            "scored_on": scored,
+            "hardware_groups": self.hardware_groups(scored),
+            "baseline": baseline,
+        }
 
     def resolved_search(self, id: str, island: int) -> dict[str, Any]:
         """What the search rule gets for one island, counted from 1."""

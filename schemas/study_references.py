@@ -8,8 +8,9 @@ that they get, and what depends on those is left alone.
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
+from schemas.boosted_trees import Average, BoostedTrees
 from schemas.dataset import DrawnSplit, NamedSplit
-from schemas.evaluation import RESERVED_IDS
+from schemas.evaluation import RESERVED_IDS, Evaluation
 from schemas.hardware import (
     DATAPATH_KEYS,
     HARDWARE_PRESETS,
@@ -31,13 +32,16 @@ if TYPE_CHECKING:
 
 _REFERENCES = {
     "datasets": {"workloads": "workloads", "hardware": "hardware"},
-    "models": {"dataset": "datasets", "hardware": "hardware"},
-    "evaluations": {"models": "models"},
+    "models": {"dataset": "datasets", "hardware": "hardware", "average": "models"},
+    "evaluations": {"models": "models", "hardware": "hardware"},
     "searches": {"workloads": "workloads", "baseline": "hardware"},
     "fidelity": {"workloads": "workloads"},
 }
 """By section: key that holds an id, a list of ids or `all`, to the section that the ids are of."""
-_SELECTIONS = {("datasets", "workloads"), ("datasets", "hardware"), ("models", "hardware"), ("searches", "workloads")}
+_SELECTIONS = {
+    ("datasets", "workloads"), ("datasets", "hardware"), ("models", "hardware"), ("evaluations", "hardware"),
+    ("searches", "workloads"),
+}  # fmt: skip
 """Keys where `all` is allowed, and meant if nothing is written."""
 
 
@@ -52,6 +56,10 @@ def id_problems(data: Mapping[str, Any]) -> Iterator[Problem]:
                         yield Problem((section, id, key), f"the study has no {target}")
                 else:
                     yield from _unknown_ids((section, id, key), written, data, target)
+    for id, entry in _entries(data, "evaluations"):
+        baselines = entry.get("baselines")
+        for name, ids in baselines.items() if isinstance(baselines, Mapping) else ():
+            yield from _unknown_ids(("evaluations", id, "baselines", name), ids, data, "models")
     for id, entry in _entries(data, "hardware"):
         base = entry.get("base")
         others = [*HARDWARE_PRESETS, *(other for other in data["hardware"] if other != id)]
@@ -105,7 +113,7 @@ def consistency_problems(study: "Study", known: Mapping[str, list[str]]) -> list
         *_hardware_problems(study),
         *_split_problems(study, known),
         *_model_problems(study, known),
-        *_evaluation_problems(study),
+        *_evaluation_problems(study, known),
         *_search_problems(study, known),
         *_fidelity_problems(study),
     ]
@@ -201,6 +209,9 @@ def _model_problems(study: "Study", known: Mapping[str, list[str]]) -> Iterator[
     for id, model in study.models.items():
         if id in RESERVED_IDS:
             yield Problem(("models", id), f"{got(id)} names a row of every table; allowed: any other id")
+        if isinstance(model, Average):
+            yield from _average_problems(id, model, study)
+            continue
         dataset = study.datasets.get(model.dataset)
         if dataset is None:
             continue
@@ -214,16 +225,10 @@ def _model_problems(study: "Study", known: Mapping[str, list[str]]) -> Iterator[
         elif (programs := _training_programs(study, model)) and (model.train_programs or 0) > programs:
             text = f"{got(model.train_programs)}; allowed: 1 to {programs}, the programs of the split's training part"
             yield Problem(("models", id, "train_programs"), text)
-        of_dataset = _variants(dataset.hardware, study, known)
-        for place, variant in enumerate(model.hardware if model.hardware != "all" else []):
-            group = _sample_group(variant, study)
-            if variant not in known["hardware"] and group is None:
-                continue
-            if not set(_variants([variant], study, known)) <= set(of_dataset):
-                entries = select(dataset.hardware, known["hardware"])
-                text = f"{got(variant)} is not in dataset '{model.dataset}'; {allowed_names(variant, entries)}"
-                yield Problem(("models", id, "hardware", place), text)
-            elif group in ("inside", "outside"):
+        written = model.hardware if model.hardware != "all" else []
+        yield from _hardware_of_dataset(("models", id, "hardware"), written, model.dataset, study, known)
+        for place, variant in enumerate(written):
+            if _sample_group(variant, study) in ("inside", "outside"):
                 entry = variant.rpartition("-")[0]
                 text = f"{got(variant)} is held out; allowed: variants to train on ('{entry}' means all of those)"
                 yield Problem(("models", id, "hardware", place), text)
@@ -243,21 +248,63 @@ def _sample_group(variant: str, study: "Study") -> Group | None:
     return dict(zip(entry.variant_ids(id), entry.sample.groups(), strict=True)).get(variant)
 
 
-def _evaluation_problems(study: "Study") -> Iterator[Problem]:
+def _hardware_of_dataset(
+    path: Path, written: list[str], dataset: str, study: "Study", known: Mapping[str, list[str]]
+) -> Iterator[Problem]:
+    of_dataset = study.datasets[dataset].hardware
+    variants = set(_variants(of_dataset, study, known))
+    for place, variant in enumerate(written):
+        exists = variant in known["hardware"] or _sample_group(variant, study) is not None
+        if exists and not set(_variants([variant], study, known)) <= variants:
+            entries = select(of_dataset, known["hardware"])
+            yield Problem(
+                (*path, place), f"{got(variant)} is not in dataset '{dataset}'; {allowed_names(variant, entries)}"
+            )
+
+
+def _average_problems(id: str, average: Average, study: "Study") -> Iterator[Problem]:
+    path = ("models", id, "average")
+    if len(average.average) < 2:
+        yield Problem(path, f"got {len(average.average)} model; allowed: two or more")
+    first = study.models.get(average.average[0])
+    for place, member in enumerate(average.average):
+        model = study.models.get(member)
+        if isinstance(model, Average):
+            yield Problem((*path, place), f"{got(member)} is an average itself; allowed: models that are trained")
+        elif model is None or first is None or isinstance(first, Average):
+            continue
+        elif (model.task, model.dataset, model.split) != (first.task, first.dataset, first.split):
+            text = (
+                f"{got(member)} learns the {model.task} task from dataset '{model.dataset}', "
+                f"{_split_name(model.split)}; the first one the {first.task} task from '{first.dataset}', "
+                f"{_split_name(first.split)}; allowed: models of one task, dataset and split"
+            )
+            yield Problem((*path, place), text)
+
+
+def _trained(study: "Study", id: str) -> Model | BoostedTrees | None:
+    """The model, or the first one of an average; None where that is broken."""
+    model = study.models.get(id)
+    if isinstance(model, Average):
+        model = study.models.get(model.average[0])
+    return None if isinstance(model, Average) else model
+
+
+def _evaluation_problems(study: "Study", known: Mapping[str, list[str]]) -> Iterator[Problem]:
     for id, evaluation in study.evaluations.items():
-        dataset_of_task: dict[str, str] = {}
+        first_of_task: dict[str, str] = {}
         split_of_dataset: dict[str, str | None] = {}
-        for place, name in enumerate(evaluation.models):
-            model = study.models.get(name)
+        for path, name in _models_of(id, evaluation):
+            model = _trained(study, name)
             if model is None:
                 continue
-            first = dataset_of_task.setdefault(model.task, model.dataset)
+            first = first_of_task.setdefault(model.task, model.dataset)
             if model.dataset != first:
                 text = (
                     f"{got(name)} learns the {model.task} task from dataset '{model.dataset}', the models before it "
                     f"from '{first}'; allowed: models of one dataset a task, since they share their test programs"
                 )
-                yield Problem(("evaluations", id, "models", place), text)
+                yield Problem(path, text)
             if not _has_split(study, model):
                 continue
             split = split_of_dataset.setdefault(model.dataset, model.split)
@@ -266,16 +313,20 @@ def _evaluation_problems(study: "Study") -> Iterator[Problem]:
                     f"{got(name)} has {_split_name(model.split)}, the models before it {_split_name(split)}; allowed: "
                     "models of one split a dataset, since they share their test programs; give each split an evaluation"
                 )
-                yield Problem(("evaluations", id, "models", place), text)
+                yield Problem(path, text)
+        yield from _baseline_problems(id, evaluation, study)
+        written = evaluation.hardware if isinstance(evaluation.hardware, list) else []
+        for dataset in sorted(set(first_of_task.values()) & set(study.datasets)):
+            yield from _hardware_of_dataset(("evaluations", id, "hardware"), written, dataset, study, known)
 
 
-def _has_split(study: "Study", model: Model) -> bool:
+def _has_split(study: "Study", model: Model | BoostedTrees) -> bool:
     """Whether the split that the model names is there."""
     dataset = study.datasets.get(model.dataset)
     return model.split is None or dataset is None or model.split in dataset.splits
 
 
-def _training_programs(study: "Study", model: Model) -> int | None:
+def _training_programs(study: "Study", model: Model | BoostedTrees) -> int | None:
     """Programs of the training part of the model's split; None where the split itself has a problem."""
     try:
         return len(study.split(model.dataset, model.split)["train"])
@@ -285,6 +336,34 @@ def _training_programs(study: "Study", model: Model) -> int | None:
 
 def _split_name(split: str | None) -> str:
     return "the dataset's own split" if split is None else f"split '{split}'"
+
+
+def _models_of(id: str, evaluation: Evaluation) -> Iterator[tuple[Path, str]]:
+    """Every model of an evaluation, the baselines' among them, with its place."""
+    for place, name in enumerate(evaluation.models):
+        yield ("evaluations", id, "models", place), name
+    for row, names in evaluation.baselines.items():
+        for place, name in enumerate(names):
+            yield ("evaluations", id, "baselines", row, place), name
+
+
+def _baseline_problems(id: str, evaluation: Evaluation, study: "Study") -> Iterator[Problem]:
+    for row, names in evaluation.baselines.items():
+        path = ("evaluations", id, "baselines", row)
+        if row in RESERVED_IDS or row in evaluation.models:
+            yield Problem(path, f"{got(row)} names another row of the tables; allowed: any other name")
+        tasks: list[str] = []
+        for place, name in enumerate(names):
+            if name in evaluation.models:
+                yield Problem(
+                    (*path, place), f"{got(name)} is one of the evaluation's models; allowed: any other model"
+                )
+            model = _trained(study, name)
+            if model is not None and model.task in tasks:
+                yield Problem(
+                    (*path, place), f"{got(name)} is a second one of the {model.task} task; allowed: one a task"
+                )
+            tasks += [model.task] if model is not None else []
 
 
 def _search_problems(study: "Study", known: Mapping[str, list[str]]) -> Iterator[Problem]:

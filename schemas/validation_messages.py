@@ -104,7 +104,7 @@ def _bare(annotation: Any) -> Any:
 
 def _tagged_arm(annotation: Any, part: int | str) -> Any:
     """The member of a tagged union whose tag is `part`, if there is one."""
-    for arm in _arms(annotation):
+    for arm in _arms(annotation if _is_union(annotation) else _bare(annotation)):
         if typing.get_origin(arm) is Annotated:
             bare, *extras = typing.get_args(arm)
             if any(isinstance(extra, Tag) and extra.tag == part for extra in extras):

@@ -7,8 +7,8 @@ import numpy as np
 from lib.cost.analytical import Analytical
 from lib.cost.cost_model import Costs, Reason
 from lib.gnn.inference import predict_rows
-from lib.gnn.trained_model import TrainedModel
 from lib.hardware.datapath import Datapath
+from lib.models import LearnedModel
 from lib.program.kernels import Kernels
 from lib.schedule.schedules import Schedules
 
@@ -25,7 +25,7 @@ class Learned:
     accepts = frozenset({"tile", "hardware"})
     part_names: tuple[str, ...] = ()
 
-    def __init__(self, model: TrainedModel):
+    def __init__(self, model: LearnedModel):
         self.model = model
         self._analytical = Analytical()
         self.scale: Literal["seconds", "rank"] = model.scale

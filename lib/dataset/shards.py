@@ -10,7 +10,7 @@ import pandas as pd
 from lib.dataset.variants import datapaths_of
 from lib.hardware.datapath import Datapath
 from lib.program.kernels import Kernels, kernels_from_arrays, take
-from schemas.artifact import MANIFEST
+from schemas.artifact import MANIFEST, Origin
 from schemas.dataset_artifact import TILE_COLUMNS, DatasetArtifact
 
 
@@ -32,6 +32,8 @@ class Shard(NamedTuple):
     datapath: Datapath
     task: str
     """"tile" or "fusion"."""
+    origin: Origin = "simulated"
+    """Where the labels come from: simulated, measured or recorded."""
 
     @property
     def row_offset(self) -> np.ndarray:
@@ -69,6 +71,7 @@ def shards_of(artifact: DatasetArtifact, hardware: Collection[str] | None = None
                 hardware=id,
                 datapath=datapath,
                 task=spec["task"],
+                origin=artifact.manifest.origin,
             )
             shards.append(with_kernels(shard, np.bincount(of_variant["kernel"], minlength=kernels.number) > 0))
     return shards

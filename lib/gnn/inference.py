@@ -9,6 +9,7 @@ from lib.gnn.network import build_network, network_weights, set_network_weights
 from lib.gnn.scaling import Scaling
 from lib.gnn.trained_model import TrainedModel, network_shape
 from lib.hardware.datapath import Datapath
+from lib.models import LearnedModel
 from lib.program.kernels import Kernels
 from lib.schedule.schedules import Schedules
 from schemas.model_artifact import ColumnScaling, FeatureScaling, ModelArtifact, ModelDescription
@@ -23,7 +24,7 @@ def predict(model: TrainedModel, shard: Shard) -> np.ndarray:
 
 
 def predict_rows(
-    model: TrainedModel, kernels: Kernels, schedules: Schedules, datapath: Datapath, analytical: dict[str, np.ndarray]
+    model: LearnedModel, kernels: Kernels, schedules: Schedules, datapath: Datapath, analytical: dict[str, np.ndarray]
 ) -> np.ndarray:
     """float64[rows] of schedule rows in any order; what the model reads of a row is its kernel and tile.
 
@@ -73,6 +74,8 @@ def load_model(artifact: ModelArtifact) -> TrainedModel:
     """
     description: ModelDescription = artifact["model.json"]
     features = description.features
+    if description.scaling is None:
+        raise ValueError("the artifact holds boosted trees; lib.models.loading loads every kind")
     check_feature_set(features, feature_set(features.analytical))
     scaling = Scaling(
         **{

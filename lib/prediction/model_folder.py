@@ -4,7 +4,7 @@ from pathlib import Path
 
 from lib.cost.learned import Learned
 from lib.gnn.feature_set import FeatureSetError
-from lib.gnn.inference import load_model
+from lib.models.loading import load_model
 from schemas.artifact import MANIFEST, ArtifactError
 from schemas.model_artifact import ModelArtifact
 
@@ -36,8 +36,9 @@ def require_seconds(learned: Learned, folder: Path) -> None:
     if learned.scale == "seconds":
         return
     spec = learned.model.spec
+    learns = spec.get("loss", "relative times")
     raise ValueError(
-        f"{folder}: model '{spec['id']}' was trained with {spec['loss']}, so it ranks the tiles of a kernel and"
+        f"{folder}: model '{spec['id']}' was trained with {learns}, so it ranks the tiles of a kernel and"
         " predicts no seconds; give it as --tile-model, and as --model one that predicts runtimes (task: fusion, or"
         " loss: log-mse)"
     )

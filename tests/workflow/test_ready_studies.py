@@ -21,11 +21,13 @@ def test_dry_run_plans_every_entry_once(study, tmp_path):
         len(dataset.tasks) * len(loaded.hardware_ids(name)) * len(loaded.workload_ids(name))
         for name, dataset in loaded.datasets.items()
     )
+    trained = loaded.trained_models().values()
     expected = {
         "Tracing": len(loaded.programs(loaded.workloads)),
         "Labelling": shards,
         "Setting": sum(len(loaded.hardware_ids(name)) for name in loaded.datasets),
-        "Training": sum(len(model.seeds) for model in loaded.models.values()),
+        "Training": sum(len(model.seeds) for model in trained if model.kind == "network"),
+        "Growing": sum(len(model.seeds) for model in trained if model.kind == "boosted-trees"),
         "Scoring": len(loaded.evaluations),
         "Searching": sum(search.islands for search in loaded.searches.values()),
         "Comparing": len(loaded.fidelity),

@@ -65,7 +65,12 @@ SHARDS = [
     for workload in ("convolutions", "perceptron", "transformer")
 ]
 BESIDE = "Setting simulator and analytical model side by side on tpu-v3 for default"
-MODELS = ["Training fusion-time, seed 1", "Training tile-ranker, seed 1"]
+MODELS = [
+    "Growing the trees of fusion-trees, seed 1",
+    "Growing the trees of tile-trees, seed 1",
+    "Training fusion-time, seed 1",
+    "Training tile-ranker, seed 1",
+]
 SCORING, SEARCHING, WRITING = (
     "Scoring accuracy on its test programs",
     "Searching convolutions, island 1",
@@ -94,7 +99,7 @@ def _hyperparameter(study):
 
 
 def _evaluation(study):
-    study["evaluations"]["accuracy"]["models"] = ["tile-ranker"]
+    study["evaluations"]["accuracy"] = {"models": ["tile-ranker"]}
 
 
 def _trials(study):
@@ -135,8 +140,8 @@ EDITS = {
         BESIDE, *MODELS, SCORING, WRITING,
     ],
     _hardware_field: [*SHARDS, BESIDE, *MODELS, SCORING, SEARCHING, WRITING],
-    _tiles: [*SHARDS[3:], BESIDE, MODELS[1], SCORING, WRITING],
-    _hyperparameter: [MODELS[1], SCORING, WRITING],
+    _tiles: [*SHARDS[3:], BESIDE, MODELS[1], MODELS[3], SCORING, WRITING],
+    _hyperparameter: [MODELS[3], SCORING, WRITING],
     _evaluation: [SCORING, WRITING],
     _trials: [SEARCHING, WRITING],
     _new_workload: ["Tracing another", WRITING],

@@ -53,14 +53,14 @@ def test_overall_averages_seeds_before_programs(tmp_path):
 def test_comparisons_with_each_baseline(tmp_path):
     comparisons = tile_tables(tmp_path)["comparisons.parquet"]
     ape = comparisons[comparisons["metric"] == "ape_pct"]
-    assert ape["baseline"].tolist() == ["analytical", "default", "random"]
+    assert ape["baseline"].tolist() == ["analytical", "calibrated-analytical", "default", "random"]
     row = only(ape, baseline="default")  # the default tiles are 100 and 50 % slower
     assert row["difference"] == pytest.approx(np.sqrt(2 / 100 * 8 / 50))
     assert row["better"]
     assert row["kind"] == "ratio"
     tau = comparisons[comparisons["metric"] == "kendall_tau"]
-    assert tau["baseline"].tolist() == ["analytical"]
-    assert tau["kind"].tolist() == ["difference"]
+    assert tau["baseline"].tolist() == ["analytical", "calibrated-analytical"]
+    assert tau["kind"].tolist() == ["difference"] * 2
 
 
 def test_predictions_show_the_first_seed(tmp_path):

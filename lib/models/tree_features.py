@@ -1,0 +1,29 @@
+"""What boosted trees read of a row: features of the whole kernel, the hardware, the tile and the analytical model.
+
+They are those of the network less everything that belongs to a node.
+"""
+
+import numpy as np
+
+from lib.gnn.analytical_features import analytical_feature_names, analytical_features
+from lib.gnn.examples import Examples
+from lib.gnn.tile_features import tile_features
+from schemas.model_artifact import FeatureSet
+
+
+def tree_features(examples: Examples, rows: np.ndarray) -> np.ndarray:
+    """float32[r, columns] of `rows` (int64[r] into the examples' rows), unscaled."""
+    kernel = np.searchsorted(examples.row_offset, rows, side="right") - 1
+    return np.concatenate(
+        [
+            examples.kernel[kernel],
+            tile_features(examples.geometry, kernel, examples.tile[rows]),
+            analytical_features(examples.features.analytical, examples.analytical[rows]),
+        ],
+        axis=1,
+    )
+
+
+def tree_feature_names(features: FeatureSet) -> tuple[str, ...]:
+    """Columns of :func:`tree_features`."""
+    return (*features.kernel, *features.tile, *analytical_feature_names(features.analytical))
