@@ -10,7 +10,7 @@ FAMILIES = {"a": "first", "b": "second"}
 
 
 def entry(id, task, dataset="default"):
-    return {"id": id, "task": task, "dataset": dataset, "seeds": [1]}
+    return {"id": id, "task": task, "dataset": dataset, "seeds": [1], "scored_on": ["edge"]}
 
 
 def test_only_test_programs_of_the_models_tasks(tmp_path):
