@@ -23,7 +23,8 @@ def colour(name: str, position: int = 0) -> str:
     return COLOURS.get(name, OTHERS[position % len(OTHERS)])
 
 
-def _figure(title: str, x: str, y: str, height: int = 380) -> go.Figure:
+def new_figure(title: str, x: str, y: str, height: int = 380) -> go.Figure:
+    """An empty figure in the house's style."""
     figure = go.Figure()
     figure.update_layout(
         title={"text": title, "x": 0, "xanchor": "left", "font": {"size": 15}},
@@ -40,7 +41,7 @@ def _figure(title: str, x: str, y: str, height: int = 380) -> go.Figure:
 
 def bars_by_program(table: pd.DataFrame, title: str, unit: str) -> go.Figure:
     """Grouped bars. `table`: workload, model, value; one bar a model and workload."""
-    figure = _figure(title, "test program", unit)
+    figure = new_figure(title, "test program", unit)
     for position, (model, rows) in enumerate(table.groupby("model", sort=False)):
         figure.add_bar(
             x=rows["workload"], y=rows["value"], name=str(model), marker_color=colour(str(model), position),
@@ -52,7 +53,7 @@ def bars_by_program(table: pd.DataFrame, title: str, unit: str) -> go.Figure:
 
 def predicted_against_actual(table: pd.DataFrame, title: str, actual: str, predicted: str) -> go.Figure:
     """Log-log scatter with the diagonal. `table`: model, runtime_s, predicted_s, workload, root, kernel_class."""
-    figure = _figure(title, f"{actual}, us", f"{predicted}, us", height=480)
+    figure = new_figure(title, f"{actual}, us", f"{predicted}, us", height=480)
     for position, (model, rows) in enumerate(table.groupby("model", sort=False)):
         figure.add_scattergl(
             x=rows["runtime_s"] * 1e6, y=rows["predicted_s"] * 1e6, mode="markers", name=str(model),
@@ -60,7 +61,11 @@ def predicted_against_actual(table: pd.DataFrame, title: str, actual: str, predi
             text=rows["workload"] + " · " + rows["root"] + " (" + rows["kernel_class"] + ")",
             hovertemplate="%{text}<br>actual %{x:.4g} us, predicted %{y:.4g} us<extra>" + str(model) + "</extra>",
         )  # fmt: skip
-    values = table[["runtime_s", "predicted_s"]].to_numpy() * 1e6
+    return log_log_with_diagonal(figure, table[["runtime_s", "predicted_s"]].to_numpy().ravel() * 1e6)
+
+
+def log_log_with_diagonal(figure: go.Figure, values: np.ndarray) -> go.Figure:
+    """The figure with logarithmic axes and a line of equality over the range of the positive `values`."""
     values = values[np.isfinite(values) & (values > 0)]
     if len(values):
         ends = [values.min(), values.max()]
@@ -77,7 +82,7 @@ def ours_against_theirs(table: pd.DataFrame, title: str) -> go.Figure:
 
     `table`: source, subject, quantity, unit, role, ours, theirs; values that are not positive are left out.
     """
-    figure = _figure(title, "theirs, each in its unit", "ours, in the same unit", height=700)
+    figure = new_figure(title, "theirs, each in its unit", "ours, in the same unit", height=700)
     figure.update_layout(legend={"orientation": "v", "x": 1.01, "y": 1, "yanchor": "top"})
     drawn = table[(table["ours"] > 0) & (table["theirs"] > 0)]
     for position, (source, of_source) in enumerate(drawn.groupby("source", sort=False)):
@@ -101,7 +106,7 @@ def ours_against_theirs(table: pd.DataFrame, title: str) -> go.Figure:
 
 def ours_over_theirs(table: pd.DataFrame, title: str) -> go.Figure:
     """Ratio of every pair by source; validation figures filled, calibration figures hollow. `table`: as above."""
-    figure = _figure(title, "", "ours / theirs", height=460)
+    figure = new_figure(title, "", "ours / theirs", height=460)
     drawn = table[(table["ours"] > 0) & (table["theirs"] > 0)]
     for position, (source, rows) in enumerate(drawn.groupby("source", sort=False)):
         spread_out = np.linspace(-0.3, 0.3, len(rows)) if len(rows) > 1 else np.zeros(1)
@@ -127,7 +132,7 @@ def training_curve(histories: dict[str, pd.DataFrame], metric: str, title: str) 
 
     `histories`: label to step, validation_metric.
     """
-    figure = _figure(title, "training step", metric)
+    figure = new_figure(title, "training step", metric)
     for position, (label, history) in enumerate(histories.items()):
         rows = history.dropna(subset=["validation_metric"])
         shade = PALETTE[position % len(PALETTE)]
@@ -149,7 +154,7 @@ def loss_curve(histories: dict[str, pd.DataFrame], title: str) -> go.Figure:
 
     `histories`: label to step, train_loss, validation_loss.
     """
-    figure = _figure(title, "training step", "loss")
+    figure = new_figure(title, "training step", "loss")
     for position, (label, history) in enumerate(histories.items()):
         for column, name, dash in (("train_loss", "training", "solid"), ("validation_loss", "validation", "dot")):
             rows = history.dropna(subset=[column])
@@ -163,7 +168,7 @@ def loss_curve(histories: dict[str, pd.DataFrame], title: str) -> go.Figure:
 
 def error_by_size(table: pd.DataFrame, size: str, unit: str, metric: str, title: str) -> go.Figure:
     """Error against the size of the training data, one line a set of programs. `table`: on, error_pct, `size`."""
-    figure = _figure(title, unit, metric)
+    figure = new_figure(title, unit, metric)
     for position, (on, points) in enumerate(table.groupby("on", sort=False)):
         mean = points.groupby(size)["error_pct"].mean()
         line = {"color": PALETTE[position % len(PALETTE)]}
@@ -181,7 +186,7 @@ def _narrow(histories: dict[str, pd.DataFrame]) -> bool:
 
 def search_progress(trials: pd.DataFrame, title: str) -> go.Figure:
     """Gain of each trial and the best so far. `trials`: island, trial, perf_per_tdp_gain, best_so_far, state."""
-    figure = _figure(title, "trial", "Perf/TDP, times the baseline's")
+    figure = new_figure(title, "trial", "Perf/TDP, times the baseline's")
     priced = trials.dropna(subset=["perf_per_tdp_gain"])
     figure.add_scatter(
         x=priced["trial"], y=priced["perf_per_tdp_gain"], mode="markers", name="trial",
@@ -205,7 +210,7 @@ def search_progress(trials: pd.DataFrame, title: str) -> go.Figure:
 
 def pareto_front(trials: pd.DataFrame, title: str) -> go.Figure:
     """Speed against TDP with the non-dominated designs. `trials`: tdp_ratio, speed_ratio, area_ratio, pareto, trial."""
-    figure = _figure(title, "TDP, times the baseline's", "queries/s, times the baseline's", height=440)
+    figure = new_figure(title, "TDP, times the baseline's", "queries/s, times the baseline's", height=440)
     priced = trials.dropna(subset=["speed_ratio"])
     for on_front, name, shade, size in (
         (False, "other designs", colour("default"), 6),
@@ -241,7 +246,7 @@ def pareto_front(trials: pd.DataFrame, title: str) -> go.Figure:
 def kernels_side_by_side(table: pd.DataFrame, title: str, baseline: str, most: int = 20) -> go.Figure:
     """Time a query by kernel of two designs. `table`: label, baseline_s, best_s (of a query), heaviest first."""
     rows = table.head(most).iloc[::-1]
-    figure = _figure(title, "time per query, us", "", height=140 + 26 * len(rows))
+    figure = new_figure(title, "time per query, us", "", height=140 + 26 * len(rows))
     for column, name in (("best_s", "best"), ("baseline_s", "baseline")):
         figure.add_bar(
             y=rows["label"], x=rows[column] * 1e6, orientation="h", marker_color=COLOURS[name],
@@ -255,7 +260,7 @@ def kernels_side_by_side(table: pd.DataFrame, title: str, baseline: str, most: i
 def wall_time_by_rule(table: pd.DataFrame) -> go.Figure:
     """Seconds by rule, all its jobs added up. `table`: rule, wall_s."""
     totals = table.groupby("rule")["wall_s"].sum().sort_values()
-    figure = _figure("Wall time by rule, all jobs added up", "seconds", "", height=120 + 40 * len(totals))
+    figure = new_figure("Wall time by rule, all jobs added up", "seconds", "", height=120 + 40 * len(totals))
     figure.add_bar(y=totals.index, x=totals, orientation="h", marker_color=colour("learned"))
     return figure
 
@@ -263,7 +268,7 @@ def wall_time_by_rule(table: pd.DataFrame) -> go.Figure:
 def ratio_by_class(table: pd.DataFrame, title: str) -> go.Figure:
     """Simulated over estimated time, a box a kernel class, log scale. `table`: workload, root, kernel_class, ratio."""
     classes = table.groupby("kernel_class")["ratio"].median().sort_values().index
-    figure = _figure(title, "simulator / analytical model", "", height=140 + 60 * len(classes))
+    figure = new_figure(title, "simulator / analytical model", "", height=140 + 60 * len(classes))
     for kernel_class in classes:
         rows = table[table["kernel_class"] == kernel_class]
         figure.add_box(

@@ -1,8 +1,7 @@
 """The pages of the report, and the whole of it."""
 
-import pandas as pd
-
 from lib.report import charts, tables
+from lib.report.accuracy_page import accuracy_page
 from lib.report.claims import claims_table
 from lib.report.difference_page import difference_page
 from lib.report.fidelity_page import fidelity_page
@@ -137,63 +136,6 @@ def claims_page(data: ReportData, summary: Summary) -> Page:
     )
     page.table(claims_table(data, summary))
     return page
-
-
-def accuracy_page(data: ReportData, evaluation: str) -> Page:
-    """Accuracy by program and hardware, predicted against actual, and against the baselines."""
-    page = Page(f"accuracy-{evaluation}", f"Accuracy: {evaluation}")
-    artifact = data.evaluations[evaluation]
-    overall, programs, predictions = (artifact[f"{name}.parquet"] for name in ("overall", "programs", "predictions"))
-    models = [model["id"] for model in artifact.manifest.spec["models"]]
-    order = [*models, *(name for name in dict.fromkeys(overall["model"]) if name not in models)]
-    for task, metric in (("tile", "ape_pct"), ("fusion", "mape_pct")):
-        for hardware in dict.fromkeys(overall.loc[overall["task"] == task, "hardware"]):
-            page.heading(f"{task.capitalize()} task on {hardware}")
-            page.table(tables.accuracy_table(overall, task, hardware, order, data.held_out(evaluation)))
-            chosen = programs[
-                (programs["task"] == task) & (programs["hardware"] == hardware) & (programs["metric"] == metric)
-            ]
-            means = chosen.groupby(["model", "workload"], sort=False)["value"].mean().reset_index()
-            means = _named(means, data.headline(evaluation)[task])
-            shown = means[means["model"].isin(["learned", "analytical", "calibrated-analytical", *models])]
-            name = tables.metric_name(metric)
-            page.chart(charts.bars_by_program(shown, f"{name} by test program, {hardware}", name), SIMULATED)
-            points = predictions[(predictions["task"] == task) & (predictions["hardware"] == hardware)]
-            points = _named(points, data.headline(evaluation)[task]).dropna(subset=["predicted_s"])
-            points = points[points["model"].isin(["learned", "analytical"])]
-            if task == "tile":
-                figure = charts.predicted_against_actual(
-                    points, f"Picked tile against the best tile, {hardware}", "best tile of the kernel", "tile picked"
-                )
-            else:
-                figure = charts.predicted_against_actual(
-                    points, f"Predicted against actual, {hardware}", "actual runtime", "predicted runtime"
-                )
-            page.chart(figure, "One point a kernel of the test programs. " + SIMULATED)
-    page.heading("Learned against each baseline")
-    page.table(_comparison_table(artifact["comparisons.parquet"]))
-    return page
-
-
-def _named(table: pd.DataFrame, headline: str) -> pd.DataFrame:
-    return table.assign(model=table["model"].replace({headline: "learned"}))
-
-
-def _comparison_table(comparisons: pd.DataFrame) -> tables.Table:
-    rows = [
-        [
-            row.task, row.hardware, tables.metric_name(row.metric), row.model, row.baseline,
-            f"{row.kind} {tables.interval(row.difference, row.low, row.high)}", "better" if row.better else "not shown",
-        ]
-        for row in comparisons.itertuples(index=False)
-    ]  # fmt: skip
-    return tables.Table(
-        "Paired comparisons",
-        ["task", "hardware", "metric", "model", "baseline", "model against baseline", "better?"],
-        rows,
-        "Paired bootstrap over test programs, 90 %. Errors are compared by ratio (below 1 is better), correlations by "
-        "difference (above 0 is better); 'better' means that the interval excludes equality.",
-    )
 
 
 def study_page(data: ReportData) -> Page:

@@ -5,7 +5,6 @@ from dataclasses import dataclass, field
 import pandas as pd
 
 from lib.report.report_data import ReportData
-from schemas.evaluation import BASELINES
 
 METRIC_NAMES = {
     "ape_pct": "tile-size APE, %",
@@ -55,32 +54,6 @@ def interval(value: float | None, low: float | None, high: float | None) -> str:
 def metric_name(metric: str) -> str:
     """The metric in words, with its unit."""
     return METRIC_NAMES.get(metric, metric.replace("_", " "))
-
-
-def accuracy_table(overall: pd.DataFrame, task: str, hardware: str, order: list[str], held_out: str) -> Table:
-    """Metrics by model on one hardware variant, with intervals; `held_out` says what the test programs are."""
-    rows = overall[(overall["task"] == task) & (overall["hardware"] == hardware)]
-    metrics = list(dict.fromkeys(rows["metric"]))
-    models = [model for model in order if model in set(rows["model"])]
-    cells = []
-    for model in models:
-        mine = rows[rows["model"] == model].set_index("metric")
-        cells.append(
-            [model]
-            + [
-                interval(mine.at[m, "value"], mine.at[m, "low"], mine.at[m, "high"]) if m in mine.index else "-"
-                for m in metrics
-            ]
-        )
-    programs = int(rows["programs"].max()) if len(rows) else 0
-    return Table(
-        f"{task} task on {hardware}",
-        ["model", *(metric_name(m) for m in metrics)],
-        cells,
-        f"{programs} {held_out}; errors: geometric means over programs; in brackets a 90 % bootstrap interval over "
-        "programs. Labels: simulated.",
-        {position for position, model in enumerate(models) if model not in BASELINES},
-    )
 
 
 def program_table(data: ReportData) -> Table:

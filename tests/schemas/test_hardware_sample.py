@@ -107,7 +107,7 @@ def test_an_entry_means_all_of_its_variants_and_a_model_learns_those_to_train_on
         "variants-08": "train", "variants-09": "inside", "variants-10": "inside", "variants-11": "outside",
     }  # fmt: skip
     (scored, _) = study.resolved_evaluation("accuracy")["models"]
-    assert scored["hardware"] == ["edge", "tpu-v3", *ids]
+    assert scored["scored_on"] == ["edge", "tpu-v3", *ids]
     assert scored["hardware_groups"] == study.hardware_groups(ids)
     assert study.shard_hardware(study.hardware_ids("default")) == ["edge", "tpu-v3", "variants"]
 
