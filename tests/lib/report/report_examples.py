@@ -5,6 +5,7 @@ import pandas as pd
 
 from lib.report.report_data import ReportData
 from schemas.artifact import Manifest
+from schemas.dataset_artifact import ANALYTICAL_PARTS
 from schemas.hardware import HARDWARE_PRESETS, merged_datapath
 from schemas.search_artifact import DesignSummary, SearchDesigns
 
@@ -34,7 +35,22 @@ def overall() -> pd.DataFrame:
         ("fusion", "tpu-v2", "calibrated-analytical", "mape_pct", 31.0, 25.0, 40.0, 3),
         ("fusion", "tpu-v2", "analytical", "mape_pct", np.nan, np.nan, np.nan, 0),
     ]
-    return pd.DataFrame(rows, columns=columns).astype({"programs": "int32"})
+    table = pd.DataFrame(rows, columns=columns).astype({"programs": "int32"})
+    seeds = np.where(table["model"] == "ranker", 2, 1)
+    low, high = (np.where(seeds == 2, table["value"] * factor, np.nan) for factor in (0.75, 1.25))
+    return table.assign(seeds=seeds, seed_low=low, seed_high=high)
+
+
+def worst() -> pd.DataFrame:
+    """One kernel whose pick takes 12 us where 10 us are possible."""
+    row = {
+        "task": "tile", "hardware": "tpu-v3", "workload": "net", "model": "ranker", "kernel": 0, "kernel_class": "dot",
+        "root": "<dot & add>", "executions": 3, "runtime_s": 1e-5, "predicted_s": 1.2e-5, "share_pct": 40.0,
+        "error_pct": 20.0, "description": "batch 8, out_c 64; dot, add", "best_tile": "batch 8",
+        "shown_tile": "batch 4",
+        "analytical_s": 9e-6, **{f"analytical_{part}": 1e-6 for part in ANALYTICAL_PARTS},
+    }  # fmt: skip
+    return pd.DataFrame([row])
 
 
 def evaluation(shared_family: bool = False) -> Stub:
@@ -42,7 +58,7 @@ def evaluation(shared_family: bool = False) -> Stub:
         {
             "task": ["tile", "tile"], "hardware": ["tpu-v3"] * 2, "workload": ["net"] * 2,
             "model": ["ranker", "analytical"], "kernel": [0, 0], "kernel_class": ["dot"] * 2,
-            "root": ["<dot & add>"] * 2,
+            "root": ["<dot & add>"] * 2, "executions": [1, 1],
             "runtime_s": [1e-5, 1e-5], "predicted_s": [1.1e-5, 2e-5],
         }
     )  # fmt: skip
@@ -53,14 +69,33 @@ def evaluation(shared_family: bool = False) -> Stub:
         columns=[*keys, "kind", "difference", "low", "high", "better", "programs"],
     )
     spec = {
-        "models": [{"id": "ranker", "task": "tile"}, {"id": "runtime", "task": "fusion"}],
+        "models": [
+            {
+                "id": "ranker",
+                "task": "tile",
+                "members": ["ranker"],
+                "hardware": ["tpu-v2"],
+                "scored_on": ["tpu-v2", "tpu-v3"],
+                "hardware_groups": {},
+            },
+            {
+                "id": "runtime",
+                "task": "fusion",
+                "members": ["first", "second"],
+                "hardware": ["tpu-v2"],
+                "scored_on": ["tpu-v2"],
+                "hardware_groups": {},
+            },
+        ],
         "split": {"default": {"train": ["other"], "validation": [], "test": ["net"]}},
         "families": {"net": "f", "other": "f" if shared_family else "g"},
     }
     return Stub(
         spec,
         {"overall.parquet": overall(), "programs.parquet": programs, "predictions.parquet": predictions,
-         "comparisons.parquet": comparisons},
+         "comparisons.parquet": comparisons, "classes.parquet": overall().assign(kernel_class="dot", kernels=7),
+         "groups.parquet": overall().rename(columns={"hardware": "group"}).assign(variants=2).iloc[:0],
+         "validation.parquet": overall(), "worst.parquet": worst()},
     )  # fmt: skip
 
 

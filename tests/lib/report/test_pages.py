@@ -12,8 +12,8 @@ from lib.report.headline import summary
 from lib.report.pages import build_report
 from lib.report.read import read_wall_times
 from lib.report.search_page import all_trials, best_trials_table, heaviest_kernels, search_page
-from lib.report.tables import accuracy_table, interval, number
-from tests.lib.report.report_examples import evaluation, overall, report_data, search
+from lib.report.tables import interval, number
+from tests.lib.report.report_examples import evaluation, report_data, search
 
 
 class Collector(HTMLParser):
@@ -99,13 +99,6 @@ def test_heaviest_kernels_count_their_executions():
 def test_best_trials_come_first():
     table = best_trials_table(all_trials([search(1, [1.0, np.nan]), search(2, [2.0])]))
     assert [row[:2] for row in table.rows] == [["2/0", "2"], ["1/0", "1"]]
-
-
-def test_accuracy_table_puts_the_study_s_models_first_and_marks_them():
-    table = accuracy_table(overall(), "tile", "tpu-v3", ["ranker", "analytical"], "programs")
-    assert [row[0] for row in table.rows] == ["ranker", "analytical"]
-    assert table.rows[0][1] == "0.8 [0.5, 1.2]"
-    assert table.marked == {0}
 
 
 def test_a_family_on_both_sides_of_the_split_is_said():
