@@ -1,4 +1,5 @@
-"""Sources of tensor programs: Keras Applications, own builders, HLO files. One module a source."""
+"""Sources of tensor programs: Keras Applications and files, own builders, SavedModels, HLO and StableHLO files. One
+module a source."""
 
 from pathlib import Path
 
@@ -8,8 +9,8 @@ from lib.program.program import Program
 def trace(spec: dict, study_folder: Path) -> Program:
     """The program of a resolved workload entry.
 
-    A Keras model is traced at batch 2 and 4 and comes with slopes (see :meth:`Program.with_batch`), an HLO file at
-    its own batch. Paths of HLO files are relative to `study_folder`. Raises FrontendError in words about the entry.
+    A model is traced at batch 2 and 4 and comes with slopes (see :meth:`Program.with_batch`), an HLO or StableHLO file
+    at its own batch. Paths are relative to `study_folder`. Raises FrontendError in words about the entry.
     """
     match spec["source"]["kind"]:
         case "keras":
@@ -20,6 +21,18 @@ def trace(spec: dict, study_folder: Path) -> Program:
             from lib.frontends.builder import trace_builder
 
             return trace_builder(spec, study_folder)
+        case "saved_model":
+            from lib.frontends.saved_model import trace_saved_model
+
+            return trace_saved_model(spec, study_folder)
+        case "keras_file":
+            from lib.frontends.keras_file import trace_keras_file
+
+            return trace_keras_file(spec, study_folder)
+        case "stablehlo":
+            from lib.frontends.stablehlo_file import trace_stablehlo_file
+
+            return trace_stablehlo_file(spec, study_folder)
         case "hlo":
             from lib.frontends.hlo_file import trace_hlo_file
 

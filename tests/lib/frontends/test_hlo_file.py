@@ -32,10 +32,10 @@ def test_a_file_is_read_relative_to_the_study(tmp_path):
 
 
 def test_what_is_not_a_module_is_refused(tmp_path):
-    (tmp_path / "text.pb").write_text("HloModule test\n\nENTRY main { }")
+    (tmp_path / "text.pb").write_text("Module test\n\nENTRY main { }")
     (tmp_path / "empty.pb").write_bytes(b"")
     for name in ("text.pb", "empty.pb"):
-        with pytest.raises(FrontendError, match=rf"workload 'from-file': .*{name} does not hold an HloModuleProto"):
+        with pytest.raises(FrontendError, match=rf"workload 'from-file': .*{name} does not hold an HLO module"):
             trace(spec(name), tmp_path)
     with pytest.raises(FrontendError, match=r"can't read .*none.pb: No such file"):
         trace(spec("none.pb"), tmp_path)
