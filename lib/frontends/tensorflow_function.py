@@ -5,8 +5,8 @@ from typing import Any
 
 from lib.frontends.errors import FrontendError
 from lib.frontends.hlo_module import program_of
-from lib.program.batch import TRACE_BATCHES, affine_program
-from lib.program.program import Program
+from lib.program.batch import LARGER_BATCHES, TRACE_BATCHES, affine_program
+from lib.program.program import BatchError, Program
 
 LONGEST_REASON = 300
 """Characters of TensorFlow's message that an error repeats; some list every variable of the model."""
@@ -25,14 +25,24 @@ def trace_function(
     trainable variables once the function has run) the program is the forward pass and the gradients of the mean
     square of all outputs; without, the forward pass alone. Raises FrontendError where TensorFlow can't export it.
     """
-    low, high = (
-        program_of(
-            compiled_module(function, signature, weights, spec["id"], batch),
-            spec["id"], batch, inputs=len(signature), scope=scope, trip_count=spec["trip_count"],
-        )
-        for batch in TRACE_BATCHES
-    )  # fmt: skip
-    return affine_program(low, high)
+
+    def traced(batches: tuple[int, int]) -> Program:
+        low, high = (
+            program_of(
+                compiled_module(function, signature, weights, spec["id"], batch),
+                spec["id"], batch, inputs=len(signature), scope=scope, trip_count=spec["trip_count"],
+            )
+            for batch in batches
+        )  # fmt: skip
+        return affine_program(low, high)
+
+    try:
+        return traced(TRACE_BATCHES)
+    except BatchError as error:
+        try:
+            return traced(LARGER_BATCHES)
+        except BatchError:
+            raise error from None
 
 
 def parse_module(serialized: bytes) -> Any:

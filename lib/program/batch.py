@@ -4,6 +4,8 @@ from lib.program.program import LOOP_OPCODES, BatchError, Instruction, Program, 
 
 TRACE_BATCHES = (2, 4)
 """Batches that a model is traced at. Batch 1 would not do: its unit dimension is treated specially."""
+LARGER_BATCHES = (8, 16)
+"""Where the graphs differ at those two: TensorFlow folds constants of at most 10 MiB, so perhaps of one batch alone."""
 UNSUPPORTED = "a model whose graph depends on the batch is not supported"
 
 
