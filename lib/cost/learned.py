@@ -6,15 +6,15 @@ import numpy as np
 
 from lib.cost.analytical import Analytical
 from lib.cost.cost_model import Costs, Reason
-from lib.gnn.inference import predict_rows
 from lib.hardware.datapath import Datapath
 from lib.models import LearnedModel
+from lib.models.rows import predict_rows
 from lib.program.kernels import Kernels
 from lib.schedule.schedules import Schedules
 
 
 class Learned:
-    """A trained model as a :class:`lib.cost.cost_model.CostModel`.
+    """A trained model, network or boosted trees, as a :class:`lib.cost.cost_model.CostModel`.
 
     It reads a row's kernel, its tile, the datapath and what the analytical model says about the row, which
     is computed here. `scale` is "rank" for a model trained with a rank loss: its values are comparable

@@ -1,17 +1,13 @@
-"""Loading trained models and predicting with them; the way back and forth to their artifact."""
+"""Networks that predict shards, and the way back and forth to their artifact."""
 
 import numpy as np
 
 from lib.dataset.shards import Shard
-from lib.gnn.examples import analytical_names, examples_of_rows, examples_of_shards
-from lib.gnn.feature_set import FeatureSetError, check_feature_set, feature_set
+from lib.gnn.examples import examples_of_shards
+from lib.gnn.feature_set import check_feature_set, feature_set
 from lib.gnn.network import build_network, network_weights, set_network_weights
 from lib.gnn.scaling import Scaling
 from lib.gnn.trained_model import TrainedModel, network_shape
-from lib.hardware.datapath import Datapath
-from lib.models import LearnedModel
-from lib.program.kernels import Kernels
-from lib.schedule.schedules import Schedules
 from schemas.model_artifact import ColumnScaling, FeatureScaling, ModelArtifact, ModelDescription
 
 
@@ -21,27 +17,6 @@ def predict(model: TrainedModel, shard: Shard) -> np.ndarray:
     Raises FeatureSetError for a shard with other features than those of training.
     """
     return model.predict(examples_of_shards([shard]))
-
-
-def predict_rows(
-    model: LearnedModel, kernels: Kernels, schedules: Schedules, datapath: Datapath, analytical: dict[str, np.ndarray]
-) -> np.ndarray:
-    """float64[rows] of schedule rows in any order; what the model reads of a row is its kernel and tile.
-
-    `analytical`: the analytical model's total and parts by column name (`analytical_s`, `analytical_<part>`),
-    each float64[rows]. Raises FeatureSetError where these aren't the parts that the model was trained on.
-    """
-    names = analytical_names(list(analytical))
-    if names != model.features.analytical:
-        missing = [name for name in model.features.analytical if name not in analytical]
-        new = [name for name in names if name not in model.features.analytical]
-        raise FeatureSetError(f"analytical parts: the model misses {missing} and doesn't know {new}; train it again")
-    order = np.argsort(schedules.kernel, kind="stable")
-    values = np.stack([analytical[name] for name in names], axis=1).astype(np.float64)
-    examples = examples_of_rows(kernels, schedules.kernel[order], schedules.tile[order], datapath, names, values[order])
-    predicted = np.empty(len(order))
-    predicted[order] = model.predict(examples)
-    return predicted
 
 
 def model_contents(model: TrainedModel) -> dict:

@@ -8,6 +8,7 @@ import numpy as np
 from lib.gnn.feature_set import HARDWARE_FEATURES
 from lib.gnn.static_features import hardware_features
 from lib.hardware.datapath import Datapath, datapath_from_spec
+from lib.models import LearnedModel
 from schemas.hardware import HARDWARE_PRESETS, merged_datapath
 from schemas.problem import allowed_names
 from schemas.study_file import load_study
@@ -43,19 +44,14 @@ def hardware_named(id: str, study: Path | None = None) -> AskedHardware:
     raise ValueError(f"{where} '{id}'; {allowed_names(id, [*known, *HARDWARE_PRESETS])}{hint}")
 
 
-def training_note(trained, asked: AskedHardware) -> str | None:
-    """What a person must know of a model (a `lib.gnn.trained_model.TrainedModel`) that is asked about hardware unlike
-    that of its training; None where there is nothing to say.
+def training_note(trained: LearnedModel, asked: AskedHardware) -> str | None:
+    """What a person must know of a model that is asked about hardware unlike that of its training; None where there is
+    nothing to say.
 
-    Beside the variant's id it compares the hardware features: those that were constant in training and are another here
-    had no influence to learn, those `FAR` from the training kernels' mean are an extrapolation.
+    Beside the variant's id it compares the hardware features of a network: those that were constant in training and are
+    another here had no influence to learn, those `FAR` from the training kernels' mean are an extrapolation.
     """
-    mean, scale = trained.scaling.kernel
-    places = [trained.features.kernel.index(name) for name in HARDWARE_FEATURES]
-    distance = np.abs(hardware_features(asked.datapath) - mean[places])
-    constant = scale[places] == 0
-    never_varied = constant & (distance > SAME)
-    far = ~constant & (distance * scale[places] > FAR)
+    never_varied, far = _unlike_training(trained, asked.datapath)
     variants = trained.spec["hardware"]
     stranger = asked.id not in variants
     if not stranger and not never_varied.any() and not far.any():
@@ -71,6 +67,18 @@ def training_note(trained, asked: AskedHardware) -> str | None:
     if far.any():
         parts.append(f"far from all training values: {_names(far)}")
     return "; ".join(parts)
+
+
+def _unlike_training(trained: LearnedModel, datapath: Datapath) -> tuple[np.ndarray, np.ndarray]:
+    """bool[h], bool[h]: which hardware features never varied in training and differ, which are far from all values."""
+    scaling = getattr(trained, "scaling", None)  # boosted trees have none
+    if scaling is None:
+        return np.zeros(len(HARDWARE_FEATURES), bool), np.zeros(len(HARDWARE_FEATURES), bool)
+    mean, scale = scaling.kernel
+    places = [trained.features.kernel.index(name) for name in HARDWARE_FEATURES]
+    distance = np.abs(hardware_features(datapath) - mean[places])
+    constant = scale[places] == 0
+    return constant & (distance > SAME), ~constant & (distance * scale[places] > FAR)
 
 
 def _names(chosen: np.ndarray) -> str:

@@ -69,16 +69,11 @@ def _is_about(data: ReportData, evaluation: str, goal: Goal, model: dict[str, An
 def _figure(data: ReportData, evaluation: str, goal: Goal, model: dict[str, Any]) -> GoalResult | None:
     """The figure; None where the evaluation has no row of it."""
     artifact, id = data.evaluations[evaluation], model["id"]
-    place = "group" if goal.hardware in GROUPS else "hardware"
     if goal.statistic == "over-analytical":
-        rows = _rows(artifact["comparisons.parquet"], goal, id, place)
+        rows = _rows(artifact["comparisons.parquet"], goal, id)
         rows = rows[rows["baseline"] == "analytical"].rename(columns={"difference": "value"})
     else:
-        try:
-            table = artifact["groups.parquet" if place == "group" else "overall.parquet"]
-        except KeyError:
-            return None
-        rows = _rows(table, goal, id, place)
+        rows = _rows(data.means(evaluation), goal, id)
     if rows.empty:
         return None
     row = rows.iloc[0]
@@ -90,12 +85,12 @@ def _figure(data: ReportData, evaluation: str, goal: Goal, model: dict[str, Any]
     return GoalResult(goal, evaluation, name, value, low, high, int(row["programs"]), seeds)
 
 
-def _rows(table: pd.DataFrame, goal: Goal, model: str, place: str) -> pd.DataFrame:
+def _rows(table: pd.DataFrame, goal: Goal, model: str) -> pd.DataFrame:
     chosen = (table["task"] == goal.task) & (table["metric"] == goal.metric) & (table["model"] == model)
-    return table[chosen & (table[place] == goal.hardware)]
+    return table[chosen & (table["hardware"] == goal.hardware)]
 
 
 def _worst(programs: pd.DataFrame, goal: Goal, model: str) -> float:
     """The worst program's value, a mean over seeds."""
-    values = _rows(programs, goal, model, "hardware").groupby("workload")["value"].mean()
+    values = _rows(programs, goal, model).groupby("workload")["value"].mean()
     return float(values.min() if goal.operator == ">=" else values.max())

@@ -32,7 +32,7 @@ def _evaluation_figures(data: ReportData, evaluation: str) -> list[HeadlineFigur
     artifact = data.evaluations[evaluation]
     headline = data.headline(evaluation)
     figures = []
-    for row in artifact["overall.parquet"].itertuples(index=False):
+    for row in data.means(evaluation).itertuples(index=False):
         if row.metric not in UNITS:
             continue
         names = [row.model] + (["learned"] if headline.get(row.task) == row.model else [])

@@ -96,7 +96,7 @@ def _accuracy_cards(evaluation: str, by_name: dict[str, HeadlineFigure]) -> list
 
 def _overall_table(data: ReportData, evaluation: str) -> tables.Table:
     """One row a hardware variant and metric: learned beside the baselines, with intervals."""
-    overall, headline = data.evaluations[evaluation]["overall.parquet"], data.headline(evaluation)
+    overall, headline = data.means(evaluation), data.headline(evaluation)
     baselines = [name for name in COMPARED if name in set(overall["model"])]
     rows = []
     for (task, hardware, metric), group in overall.groupby(["task", "hardware", "metric"], sort=False):

@@ -71,7 +71,8 @@ def paper_page(data: ReportData) -> Page:
         "The paper's tables are of its random split, held out by program; ours of the same kind of split come first."
     )
     for evaluation in sorted(data.evaluations, key=lambda name: data.split_kind(name) != "program"):
-        page.table(accuracy_beside_paper(data, evaluation))
+        if set(data.evaluations[evaluation]["overall.parquet"]["hardware"]) - set(data.sampled(evaluation)):
+            page.table(accuracy_beside_paper(data, evaluation))
     tables = ablation_tables(data)
     if tables:
         page.heading("Ablations")
@@ -143,7 +144,7 @@ def _paper_cells(paper: ReferenceTable, row: str, compared: Compared) -> list[st
 
 def _our_means(data: ReportData, evaluation: str, words: str, compared: Compared) -> list[list[str]]:
     """A row a hardware variant and network of the evaluation; the headline model comes first."""
-    overall = data.evaluations[evaluation]["overall.parquet"]
+    overall = data.means(evaluation)
     overall = overall[(overall["task"] == compared.task) & (overall["metric"] == compared.metric)]
     by_key = overall.set_index(["hardware", "model"])
     analytical = FUSION_BASELINE if compared.task == "fusion" else "analytical"
@@ -172,7 +173,8 @@ def accuracy_beside_paper(data: ReportData, evaluation: str) -> Table:
         [f"paper, {PAPER_HARDWARE}", name, *(number(paper.row(name)[column]) for column in columns)]
         for name in paper.rows
     ]
-    for hardware in dict.fromkeys(data.evaluations[evaluation]["overall.parquet"]["hardware"]):
+    hardware_ids = dict.fromkeys(data.evaluations[evaluation]["overall.parquet"]["hardware"])
+    for hardware in [id for id in hardware_ids if id not in data.sampled(evaluation)]:
         rows += _our_programs(data, evaluation, hardware)
     return Table(
         f"The paper's accuracy and ours: {evaluation}, {SPLITS.get(kind, kind)}",

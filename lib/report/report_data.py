@@ -49,6 +49,21 @@ class ReportData:
         """The hardware variants that a model learned; None where the study doesn't say."""
         return self.spec["models"].get(model, {}).get("hardware")
 
+    def sampled(self, evaluation: str) -> dict[str, str]:
+        """Sampled hardware variants of the evaluation to their group: there are too many to show one by one."""
+        models = self.evaluations[evaluation].manifest.spec["models"]
+        return {variant: group for model in models for variant, group in model.get("hardware_groups", {}).items()}
+
+    def means(self, evaluation: str) -> pd.DataFrame:
+        """`overall.parquet` with one row a group of sampled variants, as `groups.parquet` has it, in place of one a
+        variant; column `hardware` then names the group."""
+        artifact, sampled = self.evaluations[evaluation], self.sampled(evaluation)
+        overall = artifact["overall.parquet"]
+        if not sampled:
+            return overall
+        groups = artifact["groups.parquet"].rename(columns={"group": "hardware"})
+        return pd.concat([overall[~overall["hardware"].isin(list(sampled))], groups], ignore_index=True)
+
     def held_out(self, evaluation: str) -> str:
         """What the evaluation's test programs have to do with what was trained on, in words."""
         spec = self.evaluations[evaluation].manifest.spec

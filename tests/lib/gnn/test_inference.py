@@ -7,10 +7,11 @@ import pytest
 from lib.gnn.batching import Batcher
 from lib.gnn.examples import examples_of_shards
 from lib.gnn.feature_set import FeatureSetError
-from lib.gnn.inference import load_model, model_contents, predict, predict_rows
+from lib.gnn.inference import load_model, model_contents, predict
 from lib.gnn.network import build_network, network_weights
 from lib.gnn.scaling import fit_scaling
 from lib.gnn.trained_model import TrainedModel, network_shape
+from lib.models.rows import predict_rows
 from lib.program.kernel_builder import KernelsBuilder
 from lib.program.kernels import INPUT, OUTPUT, PARALLEL
 from lib.schedule.schedules import schedules_for_tiles

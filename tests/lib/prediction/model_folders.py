@@ -43,7 +43,7 @@ def twice_the_estimate(spec) -> TrainedModel:
 
 def write_model(folder: Path, model: TrainedModel) -> Path:
     history = pd.DataFrame({"step": np.array([1], np.int32), "learning_rate": [1e-3], "train_loss": [1.0]})
-    history = history.assign(validation_loss=np.nan, validation_metric=np.nan)
+    history = history.assign(learning_rate=1e-3, validation_loss=np.nan, validation_metric=np.nan)
     contents = model_contents(model) | {"history.parquet": history}
     ModelArtifact.write(folder, id="x", origin="simulated", code="c", spec=model.spec, contents=contents)
     return folder

@@ -27,11 +27,16 @@ def results(**changes):
 def one_metric(task: str, hardware: str, model: str, metric: str, value: float, table: str = "overall.parquet") -> Stub:
     """An evaluation with one figure of one model."""
     row = pd.DataFrame([(task, hardware, model, metric, value, value, value, 5)], columns=MEANS)
-    row = row.rename(columns={"hardware": "group"}) if table == "groups.parquet" else row
-    empty = {"overall.parquet": row.iloc[:0], "comparisons.parquet": row.iloc[:0].assign(baseline="", difference=0.0)}
+    grouped = table == "groups.parquet"
+    row = row.rename(columns={"hardware": "group"}) if grouped else row
+    empty = {
+        "overall.parquet": row.iloc[:0].rename(columns={"group": "hardware"}),
+        "comparisons.parquet": row.iloc[:0].assign(baseline="", difference=0.0),
+    }
     empty["programs.parquet"] = row.iloc[:0].assign(workload="")
-    return Stub({"models": [{"id": model, "task": task, "seeds": [1, 2, 3]}], "split": {}, "families": {}},
-                empty | {table: row})  # fmt: skip
+    groups = {"variants-65": hardware} if grouped else {}
+    models = [{"id": model, "task": task, "seeds": [1, 2, 3], "hardware_groups": groups}]
+    return Stub({"models": models, "split": {}, "families": {}}, empty | {table: row})
 
 
 def test_goals_are_those_of_the_plan():
@@ -167,3 +172,14 @@ def test_the_paper_s_winners_are_its_headline():
 
 def test_a_study_without_evaluations_has_no_such_page():
     assert paper_page(report_data(evaluations={})).parts == []
+
+
+def test_sampled_variants_are_shown_by_group():
+    made = one_metric("fusion", "inside", "fusion-variants", "mape_pct", 8.1, "groups.parquet")
+    one = made["groups.parquet"].rename(columns={"group": "hardware"}).assign(hardware="variants-65")
+    made._contents["overall.parquet"] = one
+    data = report_data(evaluations={"variants": made}, spec=spec({}, {"fusion-variants": ["variants-01"]}))
+    ours = [row for row in means_table(data, COMPARED[2]).rows if row[0] == "variants: fusion-variants"]
+    assert [row[2:5] for row in ours] == [["inside", "5 / 3", "8.1 [8.1, 8.1]"]]
+    names = [figure.name for figure in summary(data).figures if "fusion-variants" in figure.name]
+    assert names == ["evaluation.variants.fusion.inside.mape_pct.fusion-variants"]
