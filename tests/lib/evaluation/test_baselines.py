@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from lib.evaluation.baselines import calibrated, fusion_baselines, tile_baselines
+from lib.evaluation.baselines import calibrated, fusion_baselines, remeasured_s, tile_baselines
 from lib.evaluation.outcomes import ranking_outcome, runtime_outcome
 from tests.shard_examples import hand_made_shard
 
@@ -87,3 +87,31 @@ def test_calibrated_kernels_of_classes_of_one_are_exact():
 def test_unusable_predictions_are_refused(values):
     with pytest.raises(ValueError, match=r"predictions of shape|not finite"):
         ranking_outcome(tile_example(), np.array(values))
+
+
+def repeated(task="tile"):
+    """A tile that was measured three times, and another one that was measured once."""
+    shard = hand_made_shard([[10, 12, 14, 20]], [[1, 1, 1, 1]], task=task)
+    shard.rows["tile_batch"] = np.array([1, 1, 1, 2], np.int32)
+    return shard._replace(origin="recorded")
+
+
+def test_a_measurement_is_predicted_by_the_others_of_its_tile():
+    assert remeasured_s(repeated()) == pytest.approx(np.array([13, 12, 11, 20]) * 1e-6)
+
+
+def test_simulated_labels_have_no_noise():
+    shard = repeated()._replace(origin="simulated")
+    floor = tile_baselines(shard)["noise-floor"].metrics
+    assert floor["ape_pct"].value == 0
+    assert floor["kendall_tau"].value == 1
+
+
+def test_the_noise_floor_of_repeated_measurements():
+    # 11 us is the least prediction: that of the row of 14 us, 40 % above the best
+    assert tile_baselines(repeated())["noise-floor"].metrics["ape_pct"].value == pytest.approx(40)
+
+
+def test_one_factor_a_class_changes_no_order():
+    outcomes = tile_baselines(tile_example())
+    assert outcomes["calibrated-analytical"].metrics == outcomes["analytical"].metrics

@@ -2,7 +2,7 @@
 
 import pytest
 
-from lib.evaluation.selection import held_out_shards
+from lib.evaluation.selection import held_out_shards, origin_of, validation_shards
 from tests.shard_examples import hand_made_shard, write_shard
 
 SPLIT = {"default": {"train": ["a"], "validation": [], "test": ["b"]}}
@@ -36,3 +36,24 @@ def test_a_family_on_both_sides_of_the_split_is_a_warning(caplog):
     assert not caplog.records
     held_out_shards([], [entry("x", "tile")], SPLIT, {"a": "net", "b": "net"})
     assert caplog.messages == ["dataset default: family net is in test and also in training or validation"]
+
+
+def test_validation_programs_lose_the_kernels_that_test_programs_have(tmp_path):
+    """Kernel 0 is in both, kernel 1 in the validation program alone."""
+    test, both = hand_made_shard([[1, 2]], [[1, 2]], workload="b"), hand_made_shard([[1, 2], [3, 4]], [[1, 2], [3, 4]])
+    paths = [write_shard(tmp_path / "v", both._replace(workload="a")), write_shard(tmp_path / "t", test)]
+    split = {"default": {"train": [], "validation": ["a"], "test": ["b"]}}
+    (kept,) = validation_shards(paths, [entry("x", "tile")], split, [test])
+    assert kept.kernels.fingerprint == [both.kernels.fingerprint[1]]
+
+
+def test_other_hardware_is_not_scored(tmp_path):
+    path = write_shard(tmp_path / "t", hand_made_shard([[1, 2]], [[1, 2]], workload="b", hardware="tpu-v3"))
+    assert held_out_shards([path], [entry("x", "tile")], SPLIT, FAMILIES) == []
+
+
+def test_labels_of_one_origin_keep_it():
+    simulated = hand_made_shard([[1, 2]], [[1, 2]])
+    recorded = simulated._replace(origin="recorded")
+    assert origin_of([recorded, recorded]) == "recorded"
+    assert origin_of([simulated, recorded]) == "measured"
