@@ -5,6 +5,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Discriminator, Field, Tag, WithJsonSchema
 
 from schemas.boosted_trees import Average, BoostedTrees
+from schemas.loss import RANK_LOSSES, Loss, is_rank_loss, loss_weights
 from schemas.model_base import TrainedModelEntry
 from schemas.problem import Problem
 from schemas.study_base import PositiveInt
@@ -18,19 +19,33 @@ class Model(TrainedModelEntry):
     """What is trained; `boosted-trees` takes no keys below, see there."""
     train_rows: Annotated[float, Field(gt=0, le=1)] | None = None
     """Share of the training rows kept, drawn by the model's seed. Default: all."""
-    join: Literal["late", "middle"] | None = None
-    """Where the tile meets the graph: `late` at the kernel's embedding, `middle` at each node.
+    join: Literal["late", "middle", "early"] | None = None
+    """Where the tile meets the graph: `late` at the kernel's embedding, `middle` at each node after the graph network,
+    `early` at each node before it, so that the graph network runs once a tile instead of once a kernel.
     Default: late for tile, middle for fusion."""
-    graph_network: Literal["graphsage", "none"] = "graphsage"
-    """How nodes exchange messages; `none` treats the kernel as a set of nodes."""
+    tile_features: Literal["projected", "raw"] = "projected"
+    """How the model sees a tile: `projected` with what it means for the kernel and, in middle and early join, for each
+    node; `raw` its extents, their sum and product alone, repeated at each node in middle and early join."""
+    static_features: Literal["kernel", "node", "off"] = "kernel"
+    """Where the kernel's FLOPs, bytes and the like enter: `kernel` beside its embedding, `node` repeated at each node
+    before the graph network, `off` nowhere."""
+    graph_network: Literal["graphsage", "gat", "none"] = "graphsage"
+    """How nodes exchange messages; `gat` by attention, `none` treats the kernel as a set of nodes."""
+    edges: Literal["both", "directed", "undirected"] | None = None
+    """Ways that messages go: `both` along and against the data flow with weights of their own, `directed` only along
+    it, `undirected` both ways with the same weights; not with graph_network none. Default: both."""
     layers: Annotated[int, Field(ge=1, le=16)] = 2
     """Layers of the graph network."""
     width: Annotated[int, Field(ge=4, le=4096)] = 64
     """Features of a node's embedding."""
-    reduction: Literal["column-wise"] = "column-wise"
-    """How node embeddings become the kernel's."""
-    loss: Literal["pairwise-logistic", "pairwise-hinge", "log-mse"] | None = None
-    """What training minimises. Default: pairwise-logistic for tile, log-mse for fusion."""
+    reduction: Literal["column-wise", "per-node", "lstm", "transformer"] = "column-wise"
+    """How node embeddings become the kernel's: `column-wise` mean, maximum and sum, `per-node` a score of each node,
+    summed, `lstm` over the nodes in topological order, `transformer` attention among them before the column-wise
+    one."""
+    loss: Loss | None = None
+    """What training minimises: pairwise-logistic, pairwise-hinge, listmle, centred-log-mse (all four rank the tiles of
+    a kernel) or log-mse, or a sum with weights such as {pairwise-logistic: 1, log-mse: 0.02}.
+    Default: pairwise-logistic for tile, log-mse for fusion."""
     knowledge: Literal["off", "tile", "analytical", "ratio"] | None = None
     """What of the compiler's knowledge is an input: `off` nothing, `tile` the chosen tile, `analytical` also the parts
     of the analytical model; `ratio` also makes the ratio to the analytical model the target.
@@ -48,28 +63,43 @@ class Model(TrainedModelEntry):
 
     def inconsistencies(self) -> list[Problem]:
         """Combinations that make no sense, in words."""
-        problems: list[Problem] = []
-        if self.task == "fusion":
-            reason = "and the fusion task has one tile a kernel"
-            if self.join == "late":
-                text = f"got 'late'; allowed: middle (late join scores many tiles on one graph, {reason})"
-                problems.append(Problem(("join",), text))
-            if self.loss in ("pairwise-logistic", "pairwise-hinge"):
-                text = f"got '{self.loss}'; allowed: log-mse (a pairwise loss ranks the tiles of a kernel, {reason})"
-                problems.append(Problem(("loss",), text))
-            if self.tiles_per_kernel is not None:
-                problems.append(Problem(("tiles_per_kernel",), f"only for task tile, {reason}"))
-        elif self.knowledge == "ratio" and self.loss != "log-mse":
-            remedy = "a pairwise loss has no target to take the ratio of; loss: log-mse has"
-            problems.append(Problem(("knowledge",), f"got 'ratio'; allowed: off, tile, analytical ({remedy})"))
+        problems = self._problems_of_fusion() if self.task == "fusion" else self._problems_of_tile()
+        if self.graph_network == "none" and self.edges is not None:
+            text = "only for graph_network graphsage or gat: without messages there is nothing to send along edges"
+            problems.append(Problem(("edges",), text))
         return problems
+
+    def _problems_of_fusion(self) -> list[Problem]:
+        problems, reason = [], "and the fusion task has one tile a kernel"
+        if self.loss is not None and is_rank_loss(self.loss):
+            names = ", ".join(name for name in loss_weights(self.loss) if name in RANK_LOSSES)
+            text = f"got '{names}'; allowed: log-mse (a rank loss compares the tiles of a kernel, {reason})"
+            problems.append(Problem(("loss",), text))
+        if self.tiles_per_kernel is not None:
+            problems.append(Problem(("tiles_per_kernel",), f"only for task tile, {reason}"))
+        if self.knowledge == "off":
+            no_tile = "knowledge: off gives the model no tile"
+            if self.join in ("late", "early"):
+                problems.append(Problem(("join",), f"got '{self.join}'; allowed: leave it out, since {no_tile}"))
+            if self.tile_features == "raw":
+                problems.append(Problem(("tile_features",), f"got 'raw'; allowed: leave it out, since {no_tile}"))
+        return problems
+
+    def _problems_of_tile(self) -> list[Problem]:
+        if self.knowledge == "ratio" and (self.loss is None or is_rank_loss(self.loss)):
+            remedy = "a rank loss has no target to take the ratio of; loss: log-mse has"
+            return [Problem(("knowledge",), f"got 'ratio'; allowed: off, tile, analytical ({remedy})")]
+        return []
 
     def hyperparameters(self) -> dict[str, Any]:
         """Everything but what it is trained on, with every default spelled out."""
         tile = self.task == "tile"
         values = {
             "join": self.join or ("late" if tile else "middle"),
+            "tile_features": self.tile_features,
+            "static_features": self.static_features,
             "graph_network": self.graph_network,
+            "edges": self.edges or "both",
             "layers": self.layers,
             "width": self.width,
             "reduction": self.reduction,

@@ -22,6 +22,8 @@ class FeatureSet(StrictModel):
     """Features of a kernel and of the hardware variant."""
     tile: tuple[str, ...]
     """Features of a tile."""
+    raw_tile: tuple[str, ...]
+    """Features of a tile by itself: extents, their sum and product."""
     node_tile: tuple[str, ...]
     """Features of a node under a tile."""
     analytical: tuple[str, ...]
@@ -52,6 +54,8 @@ class FeatureScaling(StrictModel):
     """Of kernel and hardware features."""
     tile: ColumnScaling
     """Of tile features."""
+    raw_tile: ColumnScaling
+    """Of features of a tile by itself."""
     node_tile: ColumnScaling
     """Of features of nodes under a tile."""
     analytical: ColumnScaling
@@ -74,8 +78,8 @@ class ModelDescription(StrictModel):
     scaling: FeatureScaling | None
     """Fitted to the training split; none for boosted trees, which compare features and do not scale them."""
     target_mean: float
-    """Added to the network's output: mean over the training split of what it learns; 0 for a rank loss. Of boosted
-    trees: the prediction before the first tree."""
+    """Added to the network's output: mean over the training split of what it learns; 0 without the log-mse loss. Of
+    boosted trees: the prediction before the first tree."""
     best_step: int
     """Step whose weights were kept; of boosted trees: how many there are."""
     training_kernels: int

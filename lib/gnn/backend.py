@@ -35,9 +35,9 @@ def _quiet() -> Iterator[None]:
 with _quiet():
     import keras
     import tensorflow as tf
-    from spektral.layers import GraphSageConv
+    from spektral.layers import GATConv, GraphSageConv
 
-__all__ = ["GraphSageConv", "device_in_words", "keras", "seeded_uniform", "tf", "use_threads"]
+__all__ = ["GATConv", "GraphSageConv", "device_in_words", "keras", "seeded_uniform", "tf", "use_threads"]
 
 for _gpu in tf.config.list_physical_devices("GPU"):
     tf.config.experimental.set_memory_growth(_gpu, True)  # several jobs can share it

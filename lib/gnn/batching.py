@@ -5,23 +5,34 @@ the nodes under a tile (`pair`) point to their node and row. All arrays but one 
 fixed shapes, so TensorFlow traces the network once.
 """
 
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numba import njit
 
 from lib.gnn.analytical_features import analytical_features
 from lib.gnn.examples import Examples
+from lib.gnn.feature_set import KERNEL_FEATURES
 from lib.gnn.scaling import Scaling, scaled
-from lib.gnn.tile_features import node_tile_features, tile_features
+from lib.gnn.tile_features import node_tile_features, raw_tile_features, tile_features
+
+TileView = Literal["projected", "raw"]
+STATIC = len(KERNEL_FEATURES)
+"""Columns of a kernel before those of the hardware."""
 
 
 class Inputs(NamedTuple):
     """Which groups of features the network reads besides nodes and kernels."""
 
-    tile: bool
+    tile: TileView | None
+    """Of the tile, at the head."""
     analytical: bool
-    node_tile: bool
+    node_tile: TileView | None
+    """Of the tile, at each node."""
+    early: bool = False
+    """Whether nodes under a tile exchange messages, and so need edges."""
+    static: Literal["kernel", "node", "off"] = "kernel"
+    """Where a kernel's own features are; those of the hardware are always at the head."""
 
 
 class Batch(NamedTuple):
@@ -47,6 +58,8 @@ class Batch(NamedTuple):
     """int32[p]"""
     pair: np.ndarray
     """float32[p, node tile features]"""
+    pair_edge: np.ndarray
+    """int32[q, 2] (source, target) among the pairs of a row; none where they exchange no messages."""
 
 
 class Batcher:
@@ -55,7 +68,9 @@ class Batcher:
     def __init__(self, examples: Examples, scaling: Scaling, inputs: Inputs):
         self.examples, self.scaling, self.inputs = examples, scaling, inputs
         self._node = scaled(examples.node, scaling.node)
-        self._kernel = scaled(examples.kernel, scaling.kernel)
+        kernel = scaled(examples.kernel, scaling.kernel)
+        self._kernel = kernel if inputs.static == "kernel" else kernel[:, STATIC:]
+        self._static = kernel[:, :STATIC]
 
     def batch(self, kernels: np.ndarray, rows: np.ndarray, row_kernel: np.ndarray) -> Batch:
         """The kernels (int64[b] into the examples) with `rows` (int64[r] into the examples' rows).
@@ -66,20 +81,30 @@ class Batcher:
         node_index, node_kernel, edge = _join_graphs(kernels, nodes.offset, examples.edge_offset, examples.edge)
         example_kernel = kernels[row_kernel]
         tile = examples.tile[rows]
+        node = self._node[node_index]
+        if self.inputs.static == "node":
+            node = np.concatenate([node, self._static[kernels[node_kernel]]], axis=1)
         row = [np.zeros((len(rows), 0), np.float32)]
-        if self.inputs.tile:
+        if self.inputs.tile == "raw":
+            row.append(scaled(raw_tile_features(tile), self.scaling.raw_tile))
+        elif self.inputs.tile:
             row.append(scaled(tile_features(examples.geometry, example_kernel, tile), self.scaling.tile))
         if self.inputs.analytical:
             values = analytical_features(examples.features.analytical, examples.analytical[rows])
             row.append(scaled(values, self.scaling.analytical))
         pair_node, pair_row = np.zeros(0, np.int32), np.zeros(0, np.int32)
-        pair = np.zeros((0, len(examples.features.node_tile)), np.float32)
+        pair, pair_edge = np.zeros((0, 0), np.float32), np.zeros((0, 2), np.int32)
         if self.inputs.node_tile:
             pair_node, pair_row = _pairs(kernels, row_kernel, nodes.offset)
+        if self.inputs.node_tile == "raw":
+            pair = scaled(raw_tile_features(tile), self.scaling.raw_tile)[pair_row]
+        elif self.inputs.node_tile:
             pair = scaled(node_tile_features(examples.geometry, example_kernel, tile), self.scaling.node_tile)
+        if self.inputs.early:
+            pair_edge = _pair_edges(example_kernel, nodes.offset, examples.edge_offset, examples.edge)
         return Batch(
-            nodes.op_kind[node_index], self._node[node_index], edge, node_kernel, self._kernel[kernels],
-            np.asarray(row_kernel, np.int32), np.concatenate(row, axis=1), pair_node, pair_row, pair,
+            nodes.op_kind[node_index], node, edge, node_kernel, self._kernel[kernels],
+            np.asarray(row_kernel, np.int32), np.concatenate(row, axis=1), pair_node, pair_row, pair, pair_edge,
         )  # fmt: skip
 
     def all_rows(self, first: int, last: int) -> Batch:
@@ -146,3 +171,20 @@ def _pairs(kernels, row_kernel, node_offset):
             pair_row[pairs] = r
             pairs += 1
     return pair_node, pair_row
+
+
+@njit(cache=True)
+def _pair_edges(row_kernels, node_offset, edge_offset, edge):
+    """Each row's own copy of its kernel's edges; `row_kernels`: int64[r] into the examples."""
+    edges = 0
+    for k in row_kernels:
+        edges += edge_offset[k + 1] - edge_offset[k]
+    joined = np.empty((edges, 2), np.int32)
+    pairs = edges = 0
+    for k in row_kernels:
+        for e in range(edge_offset[k], edge_offset[k + 1]):
+            joined[edges, 0] = pairs + edge[e, 0]
+            joined[edges, 1] = pairs + edge[e, 1]
+            edges += 1
+        pairs += node_offset[k + 1] - node_offset[k]
+    return joined

@@ -10,7 +10,7 @@ from lib.program.kernels import KERNEL_CLASSES, LOOPS
 from lib.program.op_kinds import OP_CLASSES, op_kind_table
 from schemas.model_artifact import FeatureSet
 
-VERSION = 2
+VERSION = 3
 """Raised whenever the meaning of a feature changes under the same name."""
 
 WORK_CLASSES = tuple(name for name in OP_CLASSES if name not in ("free", "matrix"))
@@ -110,6 +110,9 @@ TILE_FEATURES = (
 )
 """Columns of a row: the tile itself and what it means for the whole kernel."""
 
+RAW_TILE_FEATURES = (*(f"tile_{loop}" for loop in LOOPS), "tile_sum", "tile_product")
+"""Columns of a tile as the paper gives it to the model: its extents, their sum and their product."""
+
 NODE_TILE_FEATURES = (
     *(f"tile_extent_{loop}" for loop in LOOPS),
     "tile_elements",
@@ -136,6 +139,7 @@ def feature_set(analytical_parts: Iterable[str]) -> FeatureSet:
         node=NODE_FEATURES,
         kernel=KERNEL_FEATURES + HARDWARE_FEATURES,
         tile=TILE_FEATURES,
+        raw_tile=RAW_TILE_FEATURES,
         node_tile=NODE_TILE_FEATURES,
         analytical=tuple(analytical_parts),
     )

@@ -6,7 +6,7 @@ import numpy as np
 
 from lib.gnn.analytical_features import analytical_features
 from lib.gnn.examples import Examples
-from lib.gnn.tile_features import node_tile_features, tile_features
+from lib.gnn.tile_features import node_tile_features, raw_tile_features, tile_features
 
 CONSTANT = 1e-6
 """A column whose standard deviation is below this is dropped: its scale is 0."""
@@ -23,6 +23,7 @@ class Scaling(NamedTuple):
     node: tuple[np.ndarray, np.ndarray]
     kernel: tuple[np.ndarray, np.ndarray]
     tile: tuple[np.ndarray, np.ndarray]
+    raw_tile: tuple[np.ndarray, np.ndarray]
     node_tile: tuple[np.ndarray, np.ndarray]
     analytical: tuple[np.ndarray, np.ndarray]
 
@@ -36,6 +37,7 @@ def fit_scaling(train: Examples, rng: np.random.Generator) -> Scaling:
         node=_statistics(train.node),
         kernel=_statistics(train.kernel),
         tile=_statistics(tile_features(train.geometry, row_kernel, tile)),
+        raw_tile=_statistics(raw_tile_features(tile)),
         node_tile=_statistics(node_tile_features(train.geometry, row_kernel, tile)),
         analytical=_statistics(analytical_features(train.features.analytical, train.analytical[rows])),
     )

@@ -49,6 +49,13 @@ def tile_features(kernels: Geometry, row_kernel: np.ndarray, tile: np.ndarray) -
     return out
 
 
+def raw_tile_features(tile: np.ndarray) -> np.ndarray:
+    """float32[r, len(RAW_TILE_FEATURES)] of `tile` int32[r, 8], as logarithms (Kaufman et al. 2021, section 3.1)."""
+    extents = tile.astype(np.float64)
+    values = np.concatenate([extents, extents.sum(axis=1, keepdims=True), extents.prod(axis=1, keepdims=True)], axis=1)
+    return np.log2(1.0 + values).astype(np.float32)
+
+
 def node_tile_features(kernels: Geometry, row_kernel: np.ndarray, tile: np.ndarray) -> np.ndarray:
     """float32[p, len(NODE_TILE_FEATURES)]: for each row, the nodes of its kernel in order."""
     pairs = int(np.diff(kernels.nodes.offset)[row_kernel].sum())

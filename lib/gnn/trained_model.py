@@ -7,18 +7,20 @@ from typing import Any, Literal
 import numpy as np
 
 from lib.gnn.backend import tf
-from lib.gnn.batching import Batcher, Inputs, cut_into_batches
+from lib.gnn.batching import STATIC, Batcher, Inputs, TileView, cut_into_batches
 from lib.gnn.examples import Examples
 from lib.gnn.feature_set import check_feature_set
-from lib.gnn.losses import RANK_LOSSES
 from lib.gnn.network import Network, NetworkShape, batch_signature
 from lib.gnn.scaling import Scaling
+from schemas.loss import is_rank_loss
 from schemas.model_artifact import FeatureSet
 
 ROWS_PER_BATCH = 16_384
 """Large batches: below, the fixed costs of small operations weigh."""
 ROWS_PER_BATCH_OF_NODE_TILES = 4_096
 """Where each row brings a tile of each of its kernel's nodes: above, the embeddings leave the processor's caches."""
+ROWS_PER_BATCH_OF_SEQUENCES = 1_024
+"""Where the nodes under each row are a padded sequence: bounds the memory of attention to about 1 GiB."""
 
 EVERY = slice(None)
 """All rows."""
@@ -27,27 +29,42 @@ EVERY = slice(None)
 def inputs_of(spec: dict[str, Any]) -> Inputs:
     """Which features a model entry reads.
 
-    In the tile task the tile varies, so it is an input whatever `knowledge` says. Raises ValueError for
-    `knowledge: ratio` with a rank loss, which compares rows and predicts no time.
+    In the tile task the tile varies, so it is an input whatever `knowledge` says. A raw tile enters at one place, where
+    it joins the graph; a projected one has features of the whole kernel too, and these are always at the head.
+
+    Raises ValueError for `knowledge: ratio` with a rank loss, which compares rows and predicts no time.
     """
     task, knowledge = spec["task"], spec["knowledge"]
-    if knowledge == "ratio" and spec["loss"] in RANK_LOSSES:
+    if knowledge == "ratio" and is_rank_loss(spec["loss"]):
         raise ValueError(f"knowledge: ratio needs loss: log-mse, since {spec['loss']} predicts no time")
-    tile = task == "tile" or knowledge != "off"
+    view: TileView | None = spec["tile_features"] if task == "tile" or knowledge != "off" else None
+    at_nodes = spec["join"] != "late"
     return Inputs(
-        tile=tile, analytical=knowledge in ("analytical", "ratio"), node_tile=tile and spec["join"] == "middle"
+        tile=None if view == "raw" and at_nodes else view,
+        analytical=knowledge in ("analytical", "ratio"),
+        node_tile=view if at_nodes else None,
+        early=view is not None and spec["join"] == "early",
+        static=spec["static_features"],
     )
 
 
 def network_shape(spec: dict[str, Any], features: FeatureSet, scaling: Scaling) -> NetworkShape:
     """The network of a model entry for a feature set."""
     inputs = inputs_of(spec)
-    row = inputs.tile * len(features.tile) + inputs.analytical * len(scaling.analytical[0])
+    row = {None: 0, "projected": len(features.tile), "raw": len(features.raw_tile)}[inputs.tile]
     return NetworkShape(
-        graph_network=spec["graph_network"], layers=spec["layers"], width=spec["width"], inputs=inputs,
-        op_kinds=len(features.op_kinds), node=len(features.node), kernel=len(features.kernel), row=row,
-        node_tile=len(features.node_tile),
-    )  # fmt: skip
+        graph_network=spec["graph_network"],
+        edges=spec["edges"],
+        layers=spec["layers"],
+        width=spec["width"],
+        reduction=spec["reduction"],
+        inputs=inputs,
+        op_kinds=len(features.op_kinds),
+        node=len(features.node) + (STATIC if inputs.static == "node" else 0),
+        kernel=len(features.kernel) - (0 if inputs.static == "kernel" else STATIC),
+        row=row + inputs.analytical * len(scaling.analytical[0]),
+        node_tile={None: 0, "projected": len(features.node_tile), "raw": len(features.raw_tile)}[inputs.node_tile],
+    )
 
 
 @dataclass
@@ -70,7 +87,7 @@ class TrainedModel:
     @property
     def scale(self) -> Literal["seconds", "rank"]:
         """Either "rank" (comparable within a kernel only) or "seconds"."""
-        return "rank" if self.spec["loss"] in RANK_LOSSES else "seconds"
+        return "rank" if is_rank_loss(self.spec["loss"]) else "seconds"
 
     @cached_property
     def forward(self):
@@ -90,11 +107,16 @@ class TrainedModel:
         """float32[r] raw outputs of the network for every row, in large batches."""
         batcher = batcher or Batcher(examples, self.scaling, self.shape.inputs)
         out = np.empty(len(examples.tile), np.float32)
-        most_rows = ROWS_PER_BATCH_OF_NODE_TILES if self.shape.inputs.node_tile else ROWS_PER_BATCH
-        for first, last in cut_into_batches(examples, most_rows):
+        for first, last in cut_into_batches(examples, self._rows_per_batch()):
             rows = slice(examples.row_offset[first], examples.row_offset[last])
             out[rows] = self.forward(batcher.all_rows(first, last)).numpy()
         return out
+
+    def _rows_per_batch(self) -> int:
+        if not self.shape.inputs.node_tile:
+            return ROWS_PER_BATCH
+        sequences = self.shape.reduction in ("lstm", "transformer")
+        return ROWS_PER_BATCH_OF_SEQUENCES if sequences else ROWS_PER_BATCH_OF_NODE_TILES
 
     def predict(self, examples: Examples) -> np.ndarray:
         """float64[r] seconds, or scores where `scale` is "rank".

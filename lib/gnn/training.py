@@ -13,7 +13,7 @@ import pandas as pd
 from lib.gnn.backend import device_in_words, keras, tf
 from lib.gnn.batching import Batch, Batcher
 from lib.gnn.examples import Examples
-from lib.gnn.losses import LOSSES, RANK_LOSSES
+from lib.gnn.losses import loss_of
 from lib.gnn.network import batch_signature, build_network, set_network_weights
 from lib.gnn.sampling import Sampler
 from lib.gnn.scaling import fit_scaling
@@ -23,6 +23,7 @@ from lib.gnn.training_state import Look, TrainingState
 from lib.gnn.validation import validation_ape_pct, validation_mape_pct
 from lib.journal import Journal
 from lib.progress import Progress
+from schemas.loss import is_rank_loss, loss_weights
 
 LOG = logging.getLogger("tilewright")
 
@@ -81,11 +82,11 @@ def train(
     shape = network_shape(spec, train.features, scaling)
     network = build_network(shape, int(rng.integers(2**31)))
     model = TrainedModel(spec, seed, train.features, scaling, shape, network)
-    if model.scale == "seconds":
+    if "log-mse" in loss_weights(spec["loss"]):
         model.target_mean = _target_mean(model, train)
     model.training_kernels, model.training_rows = len(train.kernel), len(train.tile)
     rows = spec["tiles_per_kernel"] if spec["task"] == "tile" else 1
-    least_rows = 2 if spec["loss"] in RANK_LOSSES else 1
+    least_rows = 2 if is_rank_loss(spec["loss"]) else 1
     sampler = Sampler(groups, train.row_offset, seed, kernels=spec["batch_kernels"], rows=rows, least_rows=least_rows)
     size = f"{spec['batch_kernels']} kernels x {rows} rows, width {spec['width']}"
     LOG.info(
@@ -197,14 +198,14 @@ def _optimizer(spec: dict[str, Any], network: keras.Model) -> keras.optimizers.O
 
 def _step_function(model: TrainedModel, optimizer: keras.optimizers.Optimizer, averages: list[tf.Variable], rows: int):
     """One compiled step: (batch, targets float32[b * rows]) -> loss."""
-    network, loss_of = model.network, LOSSES[model.spec["loss"]]
+    network, loss_function = model.network, loss_of(model.spec["loss"])
     variables = network.trainable_variables
 
     @tf.function(input_signature=[batch_signature(model.shape), tf.TensorSpec((None,), tf.float32)])
     def step(batch, target):
         with tf.GradientTape() as tape:
             score = network(batch)
-            loss = loss_of(tf.reshape(score, (-1, rows)), tf.reshape(target, (-1, rows)))
+            loss = loss_function(tf.reshape(score, (-1, rows)), tf.reshape(target, (-1, rows)))
         optimizer.apply_gradients(zip(tape.gradient(loss, variables), variables, strict=True))
         steps = tf.cast(optimizer.iterations, tf.float32)
         decay = tf.minimum(AVERAGE_DECAY, steps / (steps + 10.0))  # an average over a tenth of the steps at first
@@ -246,12 +247,12 @@ class _Validator:
         return _rank_loss(model.spec["loss"], outputs, self._targets, examples.row_offset), metric
 
 
-def _rank_loss(loss: str, outputs: np.ndarray, targets: np.ndarray, row_offset: np.ndarray) -> float:
+def _rank_loss(loss: str | dict[str, float], outputs: np.ndarray, targets: np.ndarray, row_offset: np.ndarray) -> float:
     """Mean of a rank loss over kernels with two rows or more; kernels with equally many rows go together."""
-    counts = np.diff(row_offset)
+    counts, loss_function = np.diff(row_offset), loss_of(loss)
     total, kernels = 0.0, 0
     for count in np.unique(counts[counts >= 2]):
         rows = row_offset[:-1][counts == count][:, None] + np.arange(count)
-        total += float(LOSSES[loss](outputs[rows], targets[rows])) * len(rows)
+        total += float(loss_function(outputs[rows], targets[rows])) * len(rows)
         kernels += len(rows)
     return total / kernels if kernels else float("nan")

@@ -239,15 +239,49 @@ def replaced(old: str, new: str) -> str:
             id="hardware of a model",
         ),
         pytest.param(
-            replaced("task: fusion,", "task: fusion, join: late,"),
-            "study.yaml:12: models.timer.join: got 'late'; allowed: middle (late join scores many tiles "
-            "on one graph, and the fusion task has one tile a kernel)",
-            id="late join",
+            replaced("task: fusion,", "task: fusion, knowledge: off, join: late,"),
+            "study.yaml:12: models.timer.join: got 'late'; allowed: leave it out, since knowledge: off gives the model "
+            "no tile",
+            id="join without a tile",
+        ),
+        pytest.param(
+            replaced("task: fusion,", "task: fusion, knowledge: off, tile_features: raw,"),
+            "study.yaml:12: models.timer.tile_features: got 'raw'; allowed: leave it out, since knowledge: off gives "
+            "the model no tile",
+            id="raw without a tile",
+        ),
+        pytest.param(
+            replaced("task: fusion,", "task: fusion, loss: {log-mse: 1, listmle: 0.1},"),
+            "study.yaml:12: models.timer.loss: got 'listmle'; allowed: log-mse (a rank loss compares the tiles of a "
+            "kernel, and the fusion task has one tile a kernel)",
+            id="rank loss in the fusion task",
+        ),
+        pytest.param(
+            replaced("task: tile,", "task: tile, loss: pairwise-logstic,"),
+            "study.yaml:11: models.ranker.loss: got 'pairwise-logstic'; allowed: pairwise-logistic, pairwise-hinge, "
+            "listmle, centred-log-mse, log-mse; did you mean 'pairwise-logistic'?",
+            id="unknown loss",
+        ),
+        pytest.param(
+            replaced("task: tile,", "task: tile, loss: {listmle: 0},"),
+            'study.yaml:11: models.ranker.loss: got {"listmle": 0}; allowed: weights that are numbers above 0',
+            id="weight of a loss",
+        ),
+        pytest.param(
+            replaced("task: tile,", "task: tile, loss: {},"),
+            "study.yaml:11: models.ranker.loss: got {}; allowed: the name of a loss, or a mapping of names to weights",
+            id="no loss",
+        ),
+        pytest.param(
+            replaced("task: tile,", "task: tile, graph_network: none, edges: directed,"),
+            "study.yaml:11: models.ranker.edges: only for graph_network graphsage or gat: without messages there is "
+            "nothing to send along edges",
+            id="edges without messages",
         ),
         pytest.param(
             replaced("task: tile,", "task: tile, knowledge: ratio,"),
             "study.yaml:11: models.ranker.knowledge: got 'ratio'; allowed: off, tile, analytical (a "
-            "pairwise loss has no target to take the ratio of; loss: log-mse has)",
+            "rank loss has no target to take the ratio of; loss: log-mse has)",
             id="ratio with a rank loss",
         ),
         pytest.param(
@@ -294,8 +328,13 @@ def test_one_problem(tmp_path: Path, text: str, message: str):
 
 
 def test_several_combinations_of_one_entry(tmp_path: Path):
-    messages = messages_of(tmp_path, replaced("task: fusion,", "task: fusion, join: late, loss: pairwise-hinge,"))
-    assert [message.split(": ")[1] for message in messages] == ["models.timer.join", "models.timer.loss"]
+    messages = messages_of(
+        tmp_path, replaced("task: fusion,", "task: fusion, tiles_per_kernel: 4, loss: pairwise-hinge,")
+    )
+    assert [message.split(": ")[1] for message in messages] == [
+        "models.timer.loss",
+        "models.timer.tiles_per_kernel",
+    ]
 
 
 def test_a_broken_entry_is_no_unknown_id_elsewhere(tmp_path: Path):

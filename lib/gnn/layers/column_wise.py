@@ -19,7 +19,13 @@ class ColumnWiseReduction(keras.layers.Layer):
     **Input**: (x float32[n, c], segment int32[n]); segments never fall, and each of 0..s-1 occurs.
 
     **Output**: float32[s, 3 c].
+
+    **Arguments**: of the other reductions, with no meaning here: there are no weights.
     """
+
+    def __init__(self, channels: int = 0, seed: int = 0, **kwargs):
+        super().__init__(**kwargs)
+        self.built = True  # by the first call, not by a symbolic one before
 
     def call(self, inputs):
         """Reduce `inputs` = (x, segment)."""

@@ -19,6 +19,7 @@ class NodeBlock(keras.layers.Layer):
 
     def __init__(self, channels: int, seed: int, **kwargs):
         super().__init__(**kwargs)
+        self.built = True  # by the first call, not by a symbolic one before
         self._dense = keras.layers.Dense(
             channels, activation="relu", kernel_initializer=seeded_uniform(seed), name="dense"
         )

@@ -20,7 +20,8 @@ TPU_V3_CORE = Datapath(
 PARTS = ("compute_s", "steps", "transfer_s")
 
 SPEC = {
-    "id": "test", "task": "tile", "join": "late", "graph_network": "graphsage", "layers": 2, "width": 16,
+    "id": "test", "task": "tile", "join": "late", "tile_features": "projected",
+    "static_features": "kernel", "graph_network": "graphsage", "edges": "both", "layers": 2, "width": 16,
     "reduction": "column-wise", "loss": "pairwise-logistic", "knowledge": "analytical", "steps": 60,
     "batch_kernels": 8, "tiles_per_kernel": 6, "learning_rate": 3e-3, "patience": 10, "hardware": ["tpu-v3"],
 }  # fmt: skip

@@ -5,11 +5,13 @@ import pytest
 
 from lib.gnn.batching import Batcher, Inputs, cut_into_batches
 from lib.gnn.examples import examples_of_shards
+from lib.gnn.feature_set import KERNEL_FEATURES
 from lib.gnn.sampling import Sampler
-from lib.gnn.scaling import fit_scaling
+from lib.gnn.scaling import fit_scaling, scaled
+from lib.gnn.tile_features import raw_tile_features
 from tests.lib.gnn.synthetic import shard
 
-EVERYTHING = Inputs(tile=True, analytical=True, node_tile=True)
+EVERYTHING = Inputs(tile="projected", analytical=True, node_tile="projected")
 
 
 def batcher(task="tile", inputs=EVERYTHING, **sizes):
@@ -30,10 +32,43 @@ def test_a_batch_joins_graphs_without_padding():
 
 
 def test_groups_of_features_that_the_network_does_not_read_are_empty():
-    make = batcher(inputs=Inputs(tile=False, analytical=False, node_tile=False))
+    make = batcher(inputs=Inputs(tile=None, analytical=False, node_tile=None))
     batch = make.all_rows(0, 2)
     assert batch.row.shape == (20, 0)
     assert len(batch.pair) == len(batch.pair_node) == 0
+
+
+def test_early_join_gives_each_row_the_edges_of_its_kernel():
+    inputs = Inputs(tile=None, analytical=False, node_tile="raw", early=True)
+    make = batcher(count=6, rows=2, inputs=inputs)
+    batch = make.batch(np.array([2, 0]), np.array([5, 0, 1]), np.array([0, 1, 1], np.int32))
+    convolution = np.array([[0, 3], [1, 3], [3, 4], [2, 4], [4, 5]])
+    np.testing.assert_array_equal(batch.pair_edge[:2], [[0, 2], [1, 2]])
+    np.testing.assert_array_equal(batch.pair_edge[2:7], 3 + convolution)
+    np.testing.assert_array_equal(batch.pair_edge[7:], 9 + convolution)
+
+
+def test_a_raw_tile_is_repeated_at_the_nodes_of_its_row():
+    make = batcher(count=6, rows=2, inputs=Inputs(tile=None, analytical=False, node_tile="raw"))
+    batch = make.all_rows(0, 2)
+    tile = scaled(raw_tile_features(make.examples.tile[:4]), make.scaling.raw_tile)
+    np.testing.assert_array_equal(batch.pair, tile[batch.pair_row])
+    assert batch.row.shape == (4, 0)
+    at_the_head = batcher(count=6, rows=2, inputs=Inputs(tile="raw", analytical=False, node_tile=None)).all_rows(0, 2)
+    np.testing.assert_array_equal(at_the_head.row, tile)
+
+
+def test_static_features_at_the_head_at_each_node_or_nowhere():
+    def batch(static):
+        return batcher(inputs=Inputs(tile=None, analytical=False, node_tile=None, static=static)).all_rows(3, 5)
+
+    kernel, node, off = (batch(static) for static in ("kernel", "node", "off"))
+    hardware = kernel.kernel[:, len(KERNEL_FEATURES) :]
+    for other in (node, off):
+        np.testing.assert_array_equal(other.kernel, hardware)
+    np.testing.assert_array_equal(off.node, kernel.node)
+    repeated = kernel.kernel[kernel.node_kernel, : len(KERNEL_FEATURES)]
+    np.testing.assert_array_equal(node.node, np.concatenate([kernel.node, repeated], axis=1))
 
 
 def test_cutting_covers_all_kernels_once():

@@ -14,6 +14,7 @@ from lib.gnn.feature_set import (
     KERNEL_FEATURES,
     NODE_FEATURES,
     NODE_TILE_FEATURES,
+    RAW_TILE_FEATURES,
     TILE_FEATURES,
     VERSION,
     FeatureSetError,
@@ -23,7 +24,7 @@ from lib.gnn.feature_set import (
 from lib.gnn.node_table import node_table
 from lib.gnn.scaling import LIMIT, fit_scaling, scaled
 from lib.gnn.static_features import hardware_features, hardware_limits, kernel_features, node_features
-from lib.gnn.tile_features import geometry, node_tile_features, tile_features
+from lib.gnn.tile_features import geometry, node_tile_features, raw_tile_features, tile_features
 from lib.program.kernel_builder import KernelsBuilder, OpRow
 from tests.kernel_examples import convolution_relu, example_kernels
 from tests.lib.gnn.synthetic import PARTS, TPU_V3_CORE, shard
@@ -124,6 +125,13 @@ def test_tile_features_of_a_convolution():
     assert row["moved_output_bytes"] == log2(1 + 16 * output)
     assert (row["array_fill_rows"], row["array_fill_columns"]) == (1, 1)
     assert row["padded_simple_ops"] == log2(1 + 2 * 16 * 14 * 32 * 128)
+
+
+def test_raw_tile_features_are_extents_sum_and_product():
+    row = named(RAW_TILE_FEATURES, raw_tile_features(np.array([CONVOLUTION_TILE], np.int32))[0])
+    assert row["tile_out_w"] == log2(1 + 28)
+    assert row["tile_sum"] == log2(1 + 1 + 14 + 28 + 128 + 128 + 3 + 3 + 1)
+    assert row["tile_product"] == log2(1 + 14 * 28 * 128 * 128 * 9)
 
 
 def test_edge_waste_counts_what_the_last_tile_lacks():
