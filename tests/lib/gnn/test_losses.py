@@ -54,7 +54,7 @@ def test_listmle_is_stable_where_exponentials_overflow():
     with tf.GradientTape() as tape:
         loss = listmle(score, LOG_TIME)
     assert float(loss) == pytest.approx(0.0)  # the order is right beyond doubt
-    assert tape.gradient(loss, score).numpy() == pytest.approx(0.0)
+    assert tape.gradient(loss, score).numpy() == pytest.approx(0.0, abs=1e-4)
     assert float(listmle(-score, LOG_TIME)) == pytest.approx((2000 + 1000) / 3)
 
 
