@@ -4,6 +4,7 @@
 
 import os
 import re
+from functools import cache
 from pathlib import Path
 
 from snakemake.exceptions import WorkflowError
@@ -43,6 +44,7 @@ def names(ids):
     return "|".join(re.escape(str(name)) for name in sorted(ids)) or "none"
 
 
+@cache
 def code(stage, builder=None):
     """Fingerprint of a stage's script, of the modules that it imports, and of a builder named in the study."""
     script = Path(workflow.basedir) / "workflow" / "scripts" / f"{stage}.py"

@@ -2,6 +2,7 @@
 
 import ast
 from collections.abc import Iterable
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -20,7 +21,7 @@ def builder_problem(builder: str, folder: Path) -> str | None:
     if source.suffix != ".py":
         return None
     try:
-        tree = ast.parse(source.read_bytes())
+        tree = _parsed(source.read_bytes())
     except (OSError, SyntaxError, ValueError) as error:
         return f"{source.name} can't be read as Python: {error}"
     names = set(_names(tree.body))
@@ -28,6 +29,12 @@ def builder_problem(builder: str, folder: Path) -> str | None:
         return None
     public = sorted(name for name in _functions(tree.body) if not name.startswith("_"))
     return f"module '{module}' has no function '{function}'; {allowed_names(function, public)}"
+
+
+@cache
+def _parsed(source: bytes) -> ast.Module:
+    """Kept, since a study names many builders of one module."""
+    return ast.parse(source)
 
 
 def _source_of(module: str, folder: Path) -> Path | None:

@@ -113,7 +113,7 @@ def study_features(study: Study, dataset: str) -> dict[str, np.ndarray]:
 
 def written(split: LikenessSplit) -> str:
     """The split as it is pasted under a dataset's `splits:`, with the distances as comments."""
-    lines = ["manual:"]
+    lines = ["likeness:"]
     for part, programs in split.parts.items():
         lines.append(f"  {part}: [{', '.join(programs)}]")
     lines.append("# distance of kernels to the nearest one to train on, in standard deviations of a feature:")

@@ -48,5 +48,5 @@ def test_two_units_are_too_few():
 
 def test_the_split_is_printed_for_pasting():
     text = written(likeness_split(features(POINTS), UNITS, 0.4, 0.2, 1))
-    assert text.splitlines()[0] == "manual:"
+    assert text.splitlines()[0] == "likeness:"
     assert "  test: [far, farther]" in text.splitlines()
