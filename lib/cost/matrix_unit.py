@@ -160,7 +160,7 @@ def fastest_mapping(dataflow, share, few_channels, is_dot, depthwise_mapping, ar
         row_folds = min(row_folds, -(-k // rows))
     best = array_cycles(dataflow, groups, row_folds, pixels, out_c, k, rows, columns, timing)
     fill_and_drain = rows + columns - 3 if timing == FOLDS_OVERLAP else 0
-    best = np.int64(np.ceil((best - fill_and_drain) / array.efficiency)) + fill_and_drain
+    best = int(np.ceil((best - fill_and_drain) / array.efficiency)) + fill_and_drain
     folds, column_folds, side_by_side = row_folds, -(-out_c // columns), 1
     wide, deep = out_c, k if few_channels else in_c
     if dataflow == INPUT_STATIONARY:

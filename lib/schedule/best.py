@@ -26,6 +26,7 @@ from lib.schedule.lower_bound import (
     matrix_products,
     room_for_tile_bounds,
     set_tile_bounds,
+    steady_steps,
     transfer_bound,
 )
 from lib.schedule.node_table import LOOPS_WALKED, set_extents, tile_bytes, tile_limits, within
@@ -265,6 +266,8 @@ def _best_row(model, k, tiles, budget, resident, datapath, workspace, room, resu
     splits = pe_splits(datapath, np.int64(loops[GROUP]), np.int64(0), np.int64(0))
     products = matrix_products(model, k)
     peak = processing_elements(datapath) * datapath.systolic_rows * datapath.systolic_columns * datapath.clock_hz
+    if loops[GROUP] == 1:
+        peak *= datapath.array_efficiency
     rows = _bound_rows(model, k, tiles, budget, resident, datapath, products / peak, tile, room)
     dataflows = DATAFLOWS if model.matrix[k] else 1
     counted[k, 0] = rows * dataflows
@@ -285,6 +288,7 @@ def _best_row(model, k, tiles, budget, resident, datapath, workspace, room, resu
             set_extents(tile, tiles[number])
             set_tile_bounds(model, k, tile, resident, datapath, bounds)
             depth = _cut_loops(model.nested[k], order, loops, tile, nest)
+            steady, load_s, moving_s = steady_steps(model, k, nest, depth, bounds, output_loops)
             for dataflow in range(dataflows):
                 compute_step(
                     model, k, tile, dataflow, splits, arrays[dataflow], datapath, workspace.costs.room, room.step
@@ -292,7 +296,10 @@ def _best_row(model, k, tiles, budget, resident, datapath, workspace, room, resu
                 computing = compute_bound(
                     room.step, nest, depth, tile, output_loops, bounds, products, control_s, peak
                 )  # fmt: skip
-                if max(room.bound[row, 1], room.bound[row, 2] + computing) >= threshold:
+                # Steady steps take the larger of both, whichever of compute and transfers decides on the whole.
+                step_s = min(room.step[0, 0], room.step[1, 0])
+                waiting_s, hidden_s = steady * max(0.0, load_s - step_s), steady * max(0.0, step_s - moving_s)
+                if max(room.bound[row, 1] + hidden_s, room.bound[row, 2] + computing + waiting_s) >= threshold:
                     continue
                 seconds = price_row(
                     model, k, dataflow, order, splits, resident, arrays[dataflow], limits, datapath, workspace,

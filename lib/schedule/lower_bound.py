@@ -135,6 +135,32 @@ def transfer_bound(model, k, nest, depth, bounds, datapath) -> float:
 
 
 @njit(cache=True, error_model="numpy", inline="always")
+def steady_steps(model, k, nest, depth, bounds, output_loops) -> tuple[float, float, float]:
+    """Steps between two others in the innermost loop, all three with whole tiles: their number, seconds of the load
+    that each of them hides, and of that with the store that it may hide as well (infinite where that may be of partial
+    sums)."""
+    if depth == 0:
+        return 0.0, 0.0, 0.0
+    operands, latency_s, inner = model.operands, model.constants.dma_latency_s, nest[depth - 1]
+    steps = bounds.full_trips[inner] - 2.0
+    reduces = False
+    for level in range(depth - 1):
+        steps *= bounds.full_trips[nest[level]]
+        reduces = reduces or not output_loops >> nest[level] & 1
+    first, output = operands.offset[k], operands.offset[k + 1] - 1
+    load_s = store_s = 0.0
+    for row in range(first, output + 1):
+        if bounds.moves[row - first, SECONDS] > 0 and operands.node[row, LOOPS_WALKED] >> inner & 1:
+            if row < output:
+                load_s += bounds.moves[row - first, SECONDS]
+            else:
+                store_s = np.inf if reduces else bounds.moves[row - first, SECONDS] + latency_s
+    if load_s > 0:
+        load_s += latency_s
+    return max(0.0, steps), load_s, load_s + store_s
+
+
+@njit(cache=True, error_model="numpy", inline="always")
 def matrix_products(model, k) -> float:
     """Multiplications of the matrix op of kernel `k` that are not with inserted zeros; 0 without one."""
     if not model.matrix[k]:
