@@ -88,19 +88,20 @@ def _rows(shard: Shard, predicted_s: np.ndarray) -> tuple[np.ndarray, np.ndarray
 
 
 def _tile(shard: Shard, row: int) -> str:
+    """The tile along the loops longer than one, which the description names."""
     tile = shard.rows[list(TILE_COLUMNS)].iloc[row]
     loops = shard.kernels.loops[int(shard.rows["kernel"].iloc[row])]
-    parts = [f"{name} {size}" for name, size, extent in zip(LOOPS, tile, loops, strict=True) if extent > 1]
-    return ", ".join(parts) or "whole"
+    return " x ".join(str(size) for size, extent in zip(tile, loops, strict=True) if extent > 1) or "1"
 
 
 def kernel_description(kernels: Kernels, kernel: int) -> str:
     """What a kernel is, in one line: its loops longer than one, and its ops by kind, the most frequent first."""
-    extents = [f"{name} {extent}" for name, extent in zip(LOOPS, kernels.loops[kernel], strict=True) if extent > 1]
+    long = [(name, extent) for name, extent in zip(LOOPS, kernels.loops[kernel], strict=True) if extent > 1]
+    names, extents = zip(*long, strict=True) if long else (("scalar",), (1,))
     ops = kernels.op_kind[kernels.op_offset[kernel] : kernels.op_offset[kernel + 1]]
     kinds, counts = np.unique(ops, return_counts=True)
-    names = [name for name, _ in op_kind_table()]
+    kind_names = [name for name, _ in op_kind_table()]
     order = np.argsort(-counts, kind="stable")
-    words = [f"{counts[i]} {names[kinds[i]]}" if counts[i] > 1 else names[kinds[i]] for i in order[:MOST_OPS]]
+    words = [f"{counts[i]} {kind_names[kinds[i]]}" if counts[i] > 1 else kind_names[kinds[i]] for i in order[:MOST_OPS]]
     more = f" and {len(order) - MOST_OPS} other kinds" if len(order) > MOST_OPS else ""
-    return f"{', '.join(extents) or 'scalar'}; {', '.join(words)}{more}"
+    return f"{' x '.join(map(str, extents))} ({', '.join(names)}); {', '.join(words)}{more}"

@@ -18,6 +18,7 @@ def calibration(table: pd.DataFrame, title: str) -> go.Figure:
     `table`: runtime_s, predicted_s (both positive), workload, root, kernel_class.
     """
     figure = new_figure(title, "actual runtime, us", "predicted runtime, us", height=560)
+    figure.update_layout(legend={"orientation": "v", "x": 1.01, "xanchor": "left", "y": 1, "yanchor": "top"})
     actual_us, predicted_us = table["runtime_s"].to_numpy() * 1e6, table["predicted_s"].to_numpy() * 1e6
     if len(table):
         ends = np.log10([min(actual_us.min(), predicted_us.min()), max(actual_us.max(), predicted_us.max())])

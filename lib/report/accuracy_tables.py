@@ -3,14 +3,15 @@
 import numpy as np
 import pandas as pd
 
+from lib.evaluation.metrics import FLOOR_PCT
 from lib.report.tables import Table, interval, metric_name, number
 from schemas.evaluation import BASELINES
 
 MAIN = {"tile": "ape_pct", "fusion": "mape_pct"}
 """The metric of each task that a model is judged by first."""
 INTERVAL_NOTE = (
-    "Errors: geometric means over programs; correlations: arithmetic. In brackets a 90 % bootstrap interval over "
-    "programs."
+    f"Errors: geometric means over programs, less than {FLOOR_PCT:g} % counting as so much; correlations: arithmetic. "
+    "In brackets a 90 % bootstrap interval over programs."
 )
 WORDS = {
     "calibrated-analytical": "one factor a kernel class changes no order within a kernel, so it equals analytical",
@@ -157,7 +158,8 @@ def worst_table(worst: pd.DataFrame, task: str, hardware: str, model: str) -> Ta
          "analytical, us", "compute, us", "transfer, us", "exposed, us", "steps"],
         cells,
         "Runs: under the default fusion; 0 for kernels of other fusions only, which have no share. "
-        + ("Analytical parts: of the picked tile." if tile else "Kernels of 5 us and more."),
+        + ("Analytical parts: of the picked tile. " if tile else "Kernels of 5 us and more. ")
+        + "Tiles: along the loops that are named.",
         folded=True,
     )  # fmt: skip
 

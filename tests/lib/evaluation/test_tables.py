@@ -5,7 +5,9 @@ import pytest
 
 from lib.evaluation.scoring import Prediction
 from lib.evaluation.tables import Programs, evaluation_tables
+from lib.program.kernels import LOOPS
 from schemas.evaluation_artifact import EvaluationArtifact
+from tests.kernel_examples import example_kernels
 from tests.shard_examples import hand_made_shard
 
 FAMILIES = {"first": "a", "second": "b"}
@@ -152,7 +154,10 @@ def test_worst_kernels_come_first_with_their_share_and_tiles():
     assert worst["error_pct"].tolist() == pytest.approx([100, 50])
     assert worst["share_pct"].tolist() == pytest.approx([100 * 30 / 32, 100 * 2 / 32])
     assert worst["analytical_s"].tolist() == pytest.approx([7e-6, 4e-6])  # of the picked tiles
-    assert all(worst["description"].str.contains(";"))
+    loops = example_kernels().loops[1]
+    sizes, names = zip(*[(str(n), name) for n, name in zip(loops, LOOPS, strict=True) if n > 1], strict=True)
+    assert worst["description"][0].startswith(f"{' x '.join(sizes)} ({', '.join(names)}); ")
+    assert worst["best_tile"][0] == " x ".join("1" for _ in sizes)
 
 
 def test_short_kernels_are_not_among_the_worst_of_the_fusion_task():
