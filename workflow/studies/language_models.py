@@ -4,10 +4,22 @@ All take token ids [batch, length] and start with a look-up in the embedding tab
 """
 
 import keras
-from keras import layers, ops
+from keras import layers
 
 BERT_VOCABULARY = 30_522
 """WordPieces of BERT's English models (Devlin et al. 2018)."""
+
+
+class LearnedPositions(keras.layers.Layer):
+    """Adds a vector of weights a place: [batch, length, width] to the same."""
+
+    def build(self, input_shape):
+        """One weight an element of a sample."""
+        self.table = self.add_weight(shape=input_shape[1:], initializer="random_normal", name="table")
+
+    def call(self, x):
+        """The sum."""
+        return x + self.table
 
 
 def bert(
@@ -86,9 +98,8 @@ def recurrent_translation(layers: int = 2, width: int = 512, length: int = 32, v
 
 
 def _embedded(tokens, vocabulary: int, width: int):
-    """Rows of the token table and of a table of positions, added."""
-    places = ops.arange(tokens.shape[1])
-    return keras.layers.Embedding(vocabulary, width)(tokens) + keras.layers.Embedding(tokens.shape[1], width)(places)
+    """Rows of the token table, and a vector of weights for each place added."""
+    return LearnedPositions()(keras.layers.Embedding(vocabulary, width)(tokens))
 
 
 def _attention(heads: int, width: int):

@@ -1,7 +1,9 @@
 """Builders of models of images: classifiers by patches, small residual networks, detection, segmentation."""
 
 import keras
-from keras import layers, ops
+from keras import layers
+
+from workflow.studies.language_models import LearnedPositions
 
 
 def vision_transformer(
@@ -10,8 +12,7 @@ def vision_transformer(
     """Vision Transformer (Dosovitskiy et al., "An Image is Worth 16x16 Words", 2021) in the sizes of DeiT-Tiny (Touvron
     et al. 2021) by default; the classes are read from the mean of all patches."""
     image = keras.Input(input_shape)
-    x = _patches(image, patch, width)
-    x = x + layers.Embedding(x.shape[1], width)(ops.arange(x.shape[1]))
+    x = LearnedPositions()(_patches(image, patch, width))
     for _ in range(blocks):
         normal = layers.LayerNormalization()(x)
         x = x + layers.MultiHeadAttention(heads, width // heads)(normal, normal)
