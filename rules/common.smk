@@ -85,9 +85,14 @@ def programs(names):
     return [f"{RESULTS}/program/{name}/manifest.json" for name in names]
 
 
-def shard_program(wildcards):
-    (manifest,) = programs([STUDY.program_of(wildcards.workload)])
-    return manifest
+def shard_input(wildcards):
+    """The program of a workload, or the files of a recorded one."""
+    source = STUDY.datasets[wildcards.dataset].source
+    if source is None:
+        (manifest,) = programs([STUDY.program_of(wildcards.workload)])
+        return {"program": manifest}
+    folder = os.path.relpath(STUDY_FILE.parent / source.tpugraphs)
+    return {"recorded": [f"{folder}/{file}" for file in source.programs[wildcards.workload].files]}
 
 
 def shard_spec(wildcards):
@@ -126,12 +131,12 @@ def difference_shards(wildcards):
 
 
 def all_differences():
-    """Not of sampled variants: there are too many to look at one by one."""
+    """Not of sampled variants, of which there are too many to look at, nor of recorded runtimes."""
     return [
         f"{RESULTS}/difference/{dataset}/{variant}/manifest.json"
-        for dataset in STUDY.datasets
+        for dataset, entry in STUDY.datasets.items()
         for variant in STUDY.hardware_ids(dataset)
-        if variant in STUDY.hardware
+        if variant in STUDY.hardware and entry.source is None
     ]
 
 

@@ -1,6 +1,6 @@
 rule dataset:
     input:
-        program=shard_program,
+        unpack(shard_input),
     output:
         files(
             "dataset/{dataset}/{task}/{hardware}/{workload}",
@@ -17,7 +17,7 @@ rule dataset:
         dataset=names(STUDY.datasets),
         task="tile|fusion",
         hardware=names(STUDY.hardware),
-        workload=names(STUDY.workloads),
+        workload=names([*STUDY.workloads, *STUDY.recorded_programs]),
     conda:
         "../workflow/envs/tilewright.yaml"
     threads: 1

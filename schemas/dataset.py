@@ -2,9 +2,10 @@
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Discriminator, Field, Tag
+from pydantic import BeforeValidator, Discriminator, Field, Tag, model_validator
 
 from schemas.problem import Problem
+from schemas.recorded_source import RecordedSource
 from schemas.study_base import EachOnce, Id, IdList, PositiveInt, Selection, StudyModel
 
 Task = Literal["tile", "fusion"]
@@ -111,19 +112,56 @@ def _given(task: StudyModel, *keys: str) -> dict[str, Any]:
 
 
 class Dataset(StudyModel):
-    """Kernels of workloads on hardware variants, with their runtimes."""
+    """Kernels of workloads on hardware variants, with their runtimes; or kernels that were recorded."""
 
     workloads: Selection = "all"
     """The programs."""
+    source: RecordedSource | None = None
+    """Recorded measurements in place of `workloads`, on a hardware variant with `runtime: recorded`."""
     hardware: Selection = "all"
-    """The hardware variants."""
+    """The hardware variants; `all`: all simulated ones, or with a `source` the recorded one."""
     tasks: EachOnce[list[Task]] = ["tile", "fusion"]
-    """What varies: the tile size of a kernel, or which operations make a kernel."""
+    """What varies: the tile size of a kernel, or which operations make a kernel. With a `source`: tile."""
     split: Split = DrawnSplit()
-    """Which programs are for training, validation and test."""
+    """Which programs are for training, validation and test. With a `source` by default its folders train, valid and
+    test."""
     splits: Annotated[dict[Id, Split], BeforeValidator(lambda written: {} if written is None else written)] = {}
     """Other splits of the same programs by id, for models that name one in `split`. Labels are made once for all."""
     tile: TileTask = TileTask()
     """Settings of the tile task."""
     fusion: FusionTask = FusionTask()
     """Settings of the fusion task."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _recorded_tiles_alone(cls, written: Any) -> Any:
+        is_recorded = isinstance(written, dict) and written.get("source") is not None
+        return {"tasks": ["tile"], **written} if is_recorded else written
+
+    @property
+    def runtime(self) -> Literal["simulated", "recorded"]:
+        """Where the labels come from; never from both."""
+        return "simulated" if self.source is None else "recorded"
+
+    @property
+    def folders_split(self) -> dict[str, list[str]] | None:
+        """The split of the source's folders, if it is the dataset's."""
+        return self.source.split() if self.source is not None and "split" not in self.model_fields_set else None
+
+    def inconsistencies(self) -> list[Problem]:
+        """A source has tiles of its own kernels, as they were recorded."""
+        if self.source is None:
+            return []
+        reason = "a source has its own, and recorded and simulated labels never mix in one dataset"
+        problems = [
+            Problem((key,), f"not allowed beside source: {reason}")
+            for key in ("workloads", "tile", "fusion")
+            if key in self.model_fields_set
+        ]
+        if self.tasks != ["tile"]:
+            problems.append(Problem(("tasks",), "got a fusion task; allowed: [tile] (recorded files are of tiles)"))
+        if "split" not in self.model_fields_set and self.source.split() is None:
+            ids = ", ".join(list(self.source.programs)[:6])
+            text = f"the source's folders are not train, valid and test; name the programs of each part ({ids}, ...)"
+            problems.append(Problem(("split",), text))
+        return problems

@@ -98,8 +98,9 @@ class Hardware(StudyModel):
 
     base: str | None = None
     """A preset (tpu-v2, tpu-v3, fast-large, fast-small) or another entry of `hardware` that this one extends."""
-    runtime: Literal["simulated"] = "simulated"
-    """Where runtimes come from; measured and recorded ones come with a later release."""
+    runtime: Literal["simulated", "recorded"] = "simulated"
+    """Where runtimes come from: the simulator, or with `recorded` the files of a dataset's `source`, whose chip the
+    datapath describes for the analytical estimate. Measured ones come with a later release."""
     datapath: DatapathEntry = DatapathEntry()
     """The datapath; without `base` every key must be given."""
     sample: HardwareSample | None = None

@@ -19,6 +19,7 @@ from schemas.fidelity import Fidelity
 from schemas.hardware import Hardware, Variant, base_chain, entry_variants, merged_datapath, variants_of
 from schemas.model import Model, ModelEntry
 from schemas.problem import inconsistent
+from schemas.recorded_source import RecordedProgram
 from schemas.search import Search
 from schemas.split import PARTS, chosen_programs, drawn_split
 from schemas.study_base import Section, Selection, StudyModel, select
@@ -68,7 +69,8 @@ class Study(StudyModel):
 
     def workload_ids(self, dataset: str) -> list[str]:
         """The dataset's workloads, sorted."""
-        return self._selected(self.datasets[dataset].workloads)
+        source = self.datasets[dataset].source
+        return self._selected(self.datasets[dataset].workloads) if source is None else sorted(source.programs)
 
     def _selected(self, selection: list[str] | Literal["all"]) -> list[str]:
         """Sorted ids of workloads; the name of one of several batches means all of them."""
@@ -76,7 +78,11 @@ class Study(StudyModel):
 
     def hardware_ids(self, dataset: str) -> list[str]:
         """The dataset's hardware variants, sorted; a sampled entry means all of its own."""
-        return variants_of(self.datasets[dataset].hardware, self.hardware)
+        entry = self.datasets[dataset]
+        if entry.hardware != "all":
+            return variants_of(entry.hardware, self.hardware)
+        fitting = [id for id, variant in self.hardware.items() if variant.runtime == entry.runtime]
+        return variants_of(fitting, self.hardware)
 
     @cached_property
     def variants(self) -> dict[str, Variant]:
@@ -110,7 +116,16 @@ class Study(StudyModel):
 
     def families(self, workloads: list[str]) -> dict[str, str]:
         """Family of each of the workloads, in sorted order of the workloads."""
-        return {id: self.workloads[id].family_of(id) for id in sorted(workloads)}
+        recorded = self.recorded_programs
+        return {
+            id: recorded[id].name if id in recorded else self.workloads[id].family_of(id) for id in sorted(workloads)
+        }
+
+    @cached_property
+    def recorded_programs(self) -> dict[str, RecordedProgram]:
+        """The programs of all recorded sources by id."""
+        sources = [dataset.source for dataset in self.datasets.values() if dataset.source is not None]
+        return {id: program for source in sources for id, program in source.programs.items()}
 
     def program_of(self, workload: str) -> str:
         """Id of the workload's program: one for all batches of an entry."""
@@ -125,22 +140,26 @@ class Study(StudyModel):
         `splits` that is called `name`."""
         entry = self.datasets[dataset]
         split = entry.split if name is None else entry.splits[name]
+        if name is None and entry.folders_split is not None:
+            return entry.folders_split
         if isinstance(split, NamedSplit):
-            return {part: self._selected(ids) for part, ids in split.parts().items()}
+            return split.parts() if entry.source else {part: self._selected(ids) for part, ids in split.parts().items()}
         return drawn_split(self.split_units(dataset, split), split.by, split.test, split.validation, self.seed)
 
     def split_kind(self, evaluation: str) -> str:
         """How the test programs of the evaluation's first model were held out: `family` or `program` where the split is
-        drawn, else its id among the dataset's `splits`, or `name`."""
+        drawn, else its id among the dataset's `splits`, `name`, or `folder` where the source's folders say it."""
         model = self.trained_models()[self.members(self.evaluations[evaluation].models[0])[0]]
         dataset = self.datasets[model.dataset]
+        if model.split is None and dataset.folders_split is not None:
+            return "folder"
         split = dataset.split if model.split is None else dataset.splits[model.split]
         return (model.split or "name") if isinstance(split, NamedSplit) else split.by
 
     def split_units(self, dataset: str, split: DrawnSplit) -> dict[str, str]:
         """The unit that a drawn split never divides, of each of the dataset's workloads."""
         ids = self.workload_ids(dataset)
-        if split.by == "family":
+        if split.by == "family" or self.datasets[dataset].source is not None:
             return self.families(ids)
         return {id: self.workloads[id].architecture_of(id) for id in ids}
 
@@ -181,9 +200,12 @@ class Study(StudyModel):
                 else self.resolved_variants(hardware, dataset)
             ),
             "workload": workload,
-            "batch": self.workloads[workload].batch,
-            **(entry.tile if task == "tile" else entry.fusion).setting(),
-            "seed": self.seed,
+            **({"batch": self.workloads[workload].batch} if entry.source is None else {}),
+            **(
+                {"recorded": entry.source.resolved(workload)}
+                if entry.source is not None
+                else (entry.tile if task == "tile" else entry.fusion).setting() | {"seed": self.seed}
+            ),
         }
 
     def trained_models(self) -> dict[str, Model | BoostedTrees]:
@@ -209,6 +231,7 @@ class Study(StudyModel):
             "hardware": self.learned_hardware(id),
             "split": split,
             "families": self.families([workload for part in PARTS for workload in split[part]]),
+            **({"origin": "recorded"} if self.datasets[model.dataset].source is not None else {}),
             **(model.hyperparameters() if isinstance(model, Model) else {"kind": model.kind}),
         }
 

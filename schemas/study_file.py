@@ -94,7 +94,7 @@ def _checked(data: dict[str, Any], folder: Path) -> tuple[Study, list[Problem]]:
     known = {section: _ids(data.get(section)) for section in SECTIONS}
     if known["workloads"]:
         known["workloads"] = [id for ids in written_ids(data["workloads"]).values() for id in ids]
-    context = {"known": known, "problems": inconsistencies}
+    context = {"known": known, "problems": inconsistencies, "folder": folder}
     try:
         study = Study.model_validate(data, context=context)
     except ValidationError as error:

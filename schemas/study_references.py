@@ -6,21 +6,13 @@ that they get, and what depends on those is left alone.
 """
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from schemas.boosted_trees import Average, BoostedTrees
 from schemas.dataset import DrawnSplit, NamedSplit
 from schemas.evaluation import RESERVED_IDS, Evaluation
-from schemas.hardware import (
-    DATAPATH_KEYS,
-    HARDWARE_PRESETS,
-    BaseCircleError,
-    base_chain,
-    entry_variants,
-    merged_datapath,
-    variants_of,
-)
-from schemas.hardware_sample import Group, sampled_ids
+from schemas.hardware import HARDWARE_PRESETS
+from schemas.hardware_references import hardware_of_dataset, hardware_problems, is_sampled, runtime_of, sample_group
 from schemas.model import Model
 from schemas.problem import Path, Problem, allowed_names, got
 from schemas.split import drawn_split
@@ -52,7 +44,7 @@ def id_problems(data: Mapping[str, Any]) -> Iterator[Problem]:
             for key, target in keys.items():
                 written = entry.get(key)
                 if (section, key) in _SELECTIONS and written in (None, "all"):
-                    if _is_empty(data, target):
+                    if _is_empty(data, target) and not (key == "workloads" and entry.get("source")):
                         yield Problem((section, id, key), f"the study has no {target}")
                 else:
                     yield from _unknown_ids((section, id, key), written, data, target)
@@ -90,28 +82,16 @@ def _unknown_ids(path: Path, written: Any, data: Mapping[str, Any], target: str)
     if target == "workloads":
         known += [id for name, ids in written_ids(entries).items() for id in ids if id != name]
     for place, id in places:
-        if id not in known and not (target == "hardware" and _is_sampled(id, entries)):
+        if id not in known and not (target == "hardware" and is_sampled(id, entries)):
             yield Problem(place, f"{got(id)}; {allowed_names(id, known) if known else f'the study has no {target}'}")
-
-
-def _is_sampled(id: str, hardware: Mapping[str, Any]) -> bool:
-    """Whether `id` is an entry's with a number, `variants-07`, and that entry samples variants, as far as written."""
-    entry, _, number = id.rpartition("-")
-    written = hardware.get(entry)
-    sample = written.get("sample") if isinstance(written, Mapping) else None
-    if not isinstance(sample, Mapping) or not number.isdecimal():
-        return False
-    counts = [sample.get(key) or 0 for key in ("count", "held_out", "outside")]
-    if not all(isinstance(count, int) for count in counts):
-        return True  # another message says so
-    return id in sampled_ids(entry, sum(counts))
 
 
 def consistency_problems(study: "Study", known: Mapping[str, list[str]]) -> list[Problem]:
     """What doesn't go together between sound entries; `known` are the ids of all entries, by section."""
     return [
-        *_hardware_problems(study),
+        *hardware_problems(study),
         *_split_problems(study, known),
+        *_runtime_problems(study),
         *_model_problems(study, known),
         *_evaluation_problems(study, known),
         *_search_problems(study, known),
@@ -119,57 +99,65 @@ def consistency_problems(study: "Study", known: Mapping[str, list[str]]) -> list
     ]
 
 
-def _hardware_problems(study: "Study") -> Iterator[Problem]:
-    for id in study.hardware:
-        try:
-            chain = base_chain(study.hardware, id)
-        except KeyError:  # a base that is unknown or broken
-            continue
-        except BaseCircleError as circle:
-            text = f"the bases go in a circle: {circle}; allowed: a chain that ends at a preset ({_presets()})"
-            yield Problem(("hardware", id, "base"), text)
-            continue
-        extended = study.hardware.get(study.hardware[id].base or "")
-        if extended and extended.sample and study.hardware[id].base != id:
-            text = f"{got(study.hardware[id].base)} means many variants; allowed: an entry without sample, or a preset"
-            yield Problem(("hardware", id, "base"), text)
-            continue
-        varies = sample.ranges.given() if (sample := study.hardware[id].sample) else {}
-        absent = [k for name, k in DATAPATH_KEYS.items() if name not in merged_datapath(chain) and k not in varies]
-        if absent:
-            text = f"missing {', '.join(absent)}; give every key, or a base (allowed: {_presets()})"
-            yield Problem(("hardware", id, "datapath"), text)
-        elif sample:
-            yield from _sample_problems(study, id)
-
-
-def _sample_problems(study: "Study", id: str) -> Iterator[Problem]:
-    try:
-        variants = entry_variants(study.hardware, id)
-    except ValueError as error:
-        yield Problem(("hardware", id, "sample", "ranges"), str(error))
-        return
-    for variant in variants:
-        if variant in study.hardware:
-            text = f"one of the variants of '{id}' has this id; allowed: another one"
-            yield Problem(("hardware", variant), text)
-
-
-def _presets() -> str:
-    return ", ".join(HARDWARE_PRESETS)
-
-
 def _split_problems(study: "Study", known: Mapping[str, list[str]]) -> Iterator[Problem]:
     for id, dataset in study.datasets.items():
-        workloads = _selected_workloads(dataset.workloads, known)
-        sound = workloads and all(workload in study.workloads for workload in workloads)
+        if dataset.source is not None:
+            workloads = everything = sorted(dataset.source.programs)
+            sound = True
+            yield from _recorded_problems(id, study)
+        else:
+            workloads, everything = _selected_workloads(dataset.workloads, known), known["workloads"]
+            sound = bool(workloads) and all(workload in study.workloads for workload in workloads)
         splits = {("split",): dataset.split} | {("splits", name): split for name, split in dataset.splits.items()}
         for place, split in splits.items():
             path = ("datasets", id, *place)
             if isinstance(split, NamedSplit):
-                yield from _named_split_problems(path, split, workloads, known["workloads"])
-            elif sound:
+                yield from _named_split_problems(path, split, workloads, everything)
+            elif sound and not (place == ("split",) and dataset.folders_split):
                 yield from _drawn_split_problems(path, split, study, id)
+
+
+def _recorded_problems(id: str, study: "Study") -> Iterator[Problem]:
+    """A source is of one chip, and its programs are no workloads of the study."""
+    dataset = study.datasets[id]
+    assert dataset.source is not None
+    written = list(study.hardware) if dataset.hardware == "all" else dataset.hardware
+    recorded = [
+        variant for variant in written if variant in study.hardware and runtime_of(variant, study) == "recorded"
+    ]
+    if len(recorded) != 1:
+        text = f"{len(recorded)} hardware variants have runtime: recorded; allowed: one, the chip of the source's files"
+        yield Problem(("datasets", id, "hardware"), text)
+    for program in dataset.source.programs:
+        if program in study.workloads:
+            yield Problem(("workloads", program), f"a recorded program of dataset '{id}' has this id; allowed: another")
+
+
+def _runtime_problems(study: "Study") -> Iterator[Problem]:
+    """Recorded and simulated labels never mix: not in a dataset, nor in the tables of an evaluation."""
+    for id, dataset in study.datasets.items():
+        for place, variant in enumerate(dataset.hardware if dataset.hardware != "all" else []):
+            runtime = runtime_of(variant, study)
+            if runtime not in (None, dataset.runtime):
+                remedy = "leave it out" if dataset.source is None else "name the variant with runtime: recorded"
+                text = f"{got(variant)} is {runtime}, the dataset {dataset.runtime}; {remedy}: the two never mix"
+                yield Problem(("datasets", id, "hardware", place), text)
+    for id, evaluation in study.evaluations.items():
+        first: str | None = None
+        for path, name in _models_of(id, evaluation):
+            model = _trained(study, name)
+            if model is None or model.dataset not in study.datasets:
+                continue
+            runtime = study.datasets[model.dataset].runtime
+            first = first or runtime
+            if runtime != first:
+                text = (
+                    f"{got(name)} learns {runtime} runtimes, the models before it {first} ones; allowed: one of the two"
+                )
+                yield Problem(path, f"{text} in an evaluation, as its tables never mix them")
+    for id, search in study.searches.items():
+        if runtime_of(search.baseline, study) == "recorded":
+            yield Problem(("searches", id, "baseline"), f"{got(search.baseline)} is recorded; allowed: a simulated one")
 
 
 def _selected_workloads(selection: Any, known: Mapping[str, list[str]]) -> list[str]:
@@ -226,40 +214,12 @@ def _model_problems(study: "Study", known: Mapping[str, list[str]]) -> Iterator[
             text = f"{got(model.train_programs)}; allowed: 1 to {programs}, the programs of the split's training part"
             yield Problem(("models", id, "train_programs"), text)
         written = model.hardware if model.hardware != "all" else []
-        yield from _hardware_of_dataset(("models", id, "hardware"), written, model.dataset, study, known)
+        yield from hardware_of_dataset(("models", id, "hardware"), written, model.dataset, study, known)
         for place, variant in enumerate(written):
-            if _sample_group(variant, study) in ("inside", "outside"):
+            if sample_group(variant, study) in ("inside", "outside"):
                 entry = variant.rpartition("-")[0]
                 text = f"{got(variant)} is held out; allowed: variants to train on ('{entry}' means all of those)"
                 yield Problem(("models", id, "hardware", place), text)
-
-
-def _variants(selection: list[str] | Literal["all"], study: "Study", known: Mapping[str, list[str]]) -> list[str]:
-    """The variants that a selection means, among them ids of broken entries and those that don't exist."""
-    return variants_of(known["hardware"] if selection == "all" else selection, study.hardware)
-
-
-def _sample_group(variant: str, study: "Study") -> Group | None:
-    """The group of a variant that is called as an entry samples it; None for any other id."""
-    id = variant.rpartition("-")[0]
-    entry = study.hardware.get(id)
-    if variant in study.hardware or entry is None or entry.sample is None:
-        return None
-    return dict(zip(entry.variant_ids(id), entry.sample.groups(), strict=True)).get(variant)
-
-
-def _hardware_of_dataset(
-    path: Path, written: list[str], dataset: str, study: "Study", known: Mapping[str, list[str]]
-) -> Iterator[Problem]:
-    of_dataset = study.datasets[dataset].hardware
-    variants = set(_variants(of_dataset, study, known))
-    for place, variant in enumerate(written):
-        exists = variant in known["hardware"] or _sample_group(variant, study) is not None
-        if exists and not set(_variants([variant], study, known)) <= variants:
-            entries = select(of_dataset, known["hardware"])
-            yield Problem(
-                (*path, place), f"{got(variant)} is not in dataset '{dataset}'; {allowed_names(variant, entries)}"
-            )
 
 
 def _average_problems(id: str, average: Average, study: "Study") -> Iterator[Problem]:
@@ -317,7 +277,7 @@ def _evaluation_problems(study: "Study", known: Mapping[str, list[str]]) -> Iter
         yield from _baseline_problems(id, evaluation, study)
         written = evaluation.hardware if isinstance(evaluation.hardware, list) else []
         for dataset in sorted(set(first_of_task.values()) & set(study.datasets)):
-            yield from _hardware_of_dataset(("evaluations", id, "hardware"), written, dataset, study, known)
+            yield from hardware_of_dataset(("evaluations", id, "hardware"), written, dataset, study, known)
 
 
 def _has_split(study: "Study", model: Model | BoostedTrees) -> bool:

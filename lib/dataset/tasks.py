@@ -102,9 +102,9 @@ def tile_shard(
     executions = program_kernels.executions[chosen].astype(np.int32)
     return ShardContents(
         kernels=kernels,
-        table=_kernel_table(kernels, [program_kernels.roots[index] for index in chosen], executions),
+        table=kernel_table(kernels, [program_kernels.roots[index] for index in chosen], executions),
         rows=_rows_of_variants(frames),
-        configurations=_configuration_table([(np.arange(kernels.number), executions)]),
+        configurations=configuration_table([(np.arange(kernels.number), executions)]),
     )
 
 
@@ -136,9 +136,9 @@ def fusion_shard(
         frames.append(labelled_rows(kernels, schedules, defaults, datapath, label, analytical))
     return ShardContents(
         kernels=kernels,
-        table=_kernel_table(kernels, roots, executions),
+        table=kernel_table(kernels, roots, executions),
         rows=_rows_of_variants(frames),
-        configurations=_configuration_table(runs),
+        configurations=configuration_table(runs),
     )
 
 
@@ -168,7 +168,8 @@ def _rows_of_variants(frames: list[pd.DataFrame]) -> pd.DataFrame:
     return rows
 
 
-def _kernel_table(kernels: Kernels, roots: list[str], executions: np.ndarray) -> pd.DataFrame:
+def kernel_table(kernels: Kernels, roots: list[str], executions: np.ndarray) -> pd.DataFrame:
+    """One row a kernel, in order."""
     return pd.DataFrame(
         {
             "kernel": np.arange(kernels.number, dtype=np.int32),
@@ -179,7 +180,7 @@ def _kernel_table(kernels: Kernels, roots: list[str], executions: np.ndarray) ->
     )
 
 
-def _configuration_table(configurations: list[tuple[np.ndarray, np.ndarray]]) -> pd.DataFrame:
+def configuration_table(configurations: list[tuple[np.ndarray, np.ndarray]]) -> pd.DataFrame:
     """One row a configuration and kernel, from (kernel int[n], executions int[n]) of each configuration."""
     lengths = [len(kernel) for kernel, _ in configurations]
     table = pd.DataFrame(

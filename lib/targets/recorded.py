@@ -5,6 +5,7 @@ A file (npz, never a pickle) holds one kernel: its graph, c tile configurations 
 
 import zipfile
 import zlib
+from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -76,6 +77,11 @@ def read_recorded_folder(folder: Path) -> RecordedTiles:
     paths = sorted(folder.glob("*.npz"))
     if not paths:
         raise RecordedFileError(f"{folder}: there is no npz file in it")
+    return read_recorded_files(paths)
+
+
+def read_recorded_files(paths: Iterable[Path]) -> RecordedTiles:
+    """The kernels of the files, in order; those that can't be represented are listed in `refused`."""
     read: list[RecordedTiles] = []
     refused: list[str] = []
     for path in paths:

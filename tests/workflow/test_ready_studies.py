@@ -18,14 +18,18 @@ def test_dry_run_plans_every_entry_once(study, tmp_path):
     assert len(set(jobs)) == len(jobs)
     counts = Counter(job.split()[0] for job in jobs)
     shards = sum(
-        len(dataset.tasks) * len(loaded.hardware_ids(name)) * len(loaded.workload_ids(name))
+        len(dataset.tasks) * len(loaded.shard_hardware(loaded.hardware_ids(name))) * len(loaded.workload_ids(name))
         for name, dataset in loaded.datasets.items()
     )
     trained = loaded.trained_models().values()
     expected = {
         "Tracing": len(loaded.programs(loaded.workloads)),
         "Labelling": shards,
-        "Setting": sum(len(loaded.hardware_ids(name)) for name in loaded.datasets),
+        "Setting": sum(
+            len([variant for variant in loaded.hardware_ids(name) if variant in loaded.hardware])
+            for name, dataset in loaded.datasets.items()
+            if dataset.source is None
+        ),
         "Training": sum(len(model.seeds) for model in trained if model.kind == "network"),
         "Growing": sum(len(model.seeds) for model in trained if model.kind == "boosted-trees"),
         "Scoring": len(loaded.evaluations),

@@ -14,7 +14,7 @@ def features(points: dict[str, list[float]]) -> dict[str, np.ndarray]:
 
 
 def test_what_has_no_neighbour_goes_to_test():
-    """Nearest neighbours: `far` and `farther` have each other, 3 apart, all others are 1 apart at most. Once `far` is in
+    """Nearest neighbours: `far` and `farther` have each other, 3 apart, all others at most 1 apart. Once `far` is in
     test, `farther` is 12 - 3 = 9 from the nearest. In standard deviations of the eight points."""
     spread = np.concatenate(list(POINTS.values())).std()
     split = likeness_split(features(POINTS), UNITS, test=0.4, validation=0.2, seed=1)
