@@ -19,7 +19,7 @@ with job.scratch() as scratch:
 ModelArtifact.write(
     job.folder,
     id=f"{job.spec['id']}/seed-{seed}",
-    origin="simulated",
+    origin=job.spec.get("origin", "simulated"),
     code=job.code,
     spec=job.spec,
     contents=boosted_trees_contents(model) | {"history.parquet": history},
