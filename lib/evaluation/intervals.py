@@ -43,6 +43,11 @@ def program_mean(values: np.ndarray, error: bool, seed: int) -> Interval:
     return Interval(*(_unscaled(v, error) for v in _mean_and_bounds(scaled, seed)))
 
 
+def mean_of(values: np.ndarray, error: bool) -> float:
+    """The mean alone; NaN without programs."""
+    return _unscaled(float(_scaled(values, error).mean()), error) if len(values) else float("nan")
+
+
 def compare(model: np.ndarray, baseline: np.ndarray, error: bool, seed: int) -> Comparison:
     """Paired comparison of float64[p] each, the same programs in the same order."""
     paired = _scaled(model, error) - _scaled(baseline, error)

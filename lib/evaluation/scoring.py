@@ -1,6 +1,6 @@
 """Scores: what every model and baseline comes to on every program."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -46,9 +46,13 @@ def scored(shards: list[Shard], predictions: list[Prediction]) -> Iterator[Score
         yield Scored(shard, prediction.model, prediction.seed, outcome)
 
 
-def scored_by_class(shards: list[Shard], predictions: list[Prediction]) -> Iterator[tuple[str, Scored]]:
-    """(kernel class, score of the class's kernels alone) of every model and baseline."""
+def scored_by_class(
+    shards: list[Shard], predictions: list[Prediction], left_out: Collection[str] = ()
+) -> Iterator[tuple[str, Scored]]:
+    """(kernel class, score of the class's kernels alone) of every model and baseline, but on hardware in `left_out`."""
     for number, shard in enumerate(shards):
+        if shard.hardware in left_out:
+            continue
         said = [prediction for prediction in predictions if prediction.shard == number]
         classes = shard.table["kernel_class"].to_numpy()
         kernel = shard.rows["kernel"].to_numpy()

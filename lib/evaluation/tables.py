@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from lib.dataset.shards import Shard
-from lib.evaluation.intervals import compare, program_mean
+from lib.evaluation.intervals import compare, mean_of, program_mean
 from lib.evaluation.metrics import is_error
 from lib.evaluation.outcomes import best_tiles_s
 from lib.evaluation.scoring import Prediction, Scored, scored, scored_by_class
@@ -56,7 +56,7 @@ def evaluation_tables(
         "overall.parquet": overall_table(programs, seed),
         "comparisons.parquet": _comparisons(programs, learned, (*COMPARED, *sorted(set(trained_baselines))), seed),
         "predictions.parquet": _predictions(scores),
-        "classes.parquet": _classes(shards, predictions, families, seed),
+        "classes.parquet": _classes(shards, predictions, families, seed, groups or {}),
         "groups.parquet": _groups(programs, groups or {}, seed),
         "validation.parquet": overall_table(held_back, seed),
         "worst.parquet": worst_kernels(scores, learned),
@@ -74,10 +74,7 @@ def overall_table(programs: pd.DataFrame, seed: int, by: tuple[str, ...] = ("tas
     for key, group in programs.groupby(keys, sort=False):
         error = is_error(str(key[-1]))
         by_program = group.groupby("workload", sort=False)["value"].mean().dropna().to_numpy()
-        of_seeds = [
-            program_mean(of_seed["value"].dropna().to_numpy(), error, seed).value
-            for _, of_seed in group.groupby("seed")
-        ]
+        of_seeds = [mean_of(of_seed["value"].dropna().to_numpy(), error) for _, of_seed in group.groupby("seed")]
         spread = (np.min(of_seeds), np.max(of_seeds)) if len(of_seeds) > 1 else (np.nan, np.nan)
         interval = program_mean(by_program, error, seed)
         rows.append((*key, *interval, *spread, len(of_seeds), len(by_program)))
@@ -98,11 +95,16 @@ def _programs(scores: list[Scored], families: Mapping[str, str]) -> pd.DataFrame
 
 
 def _classes(
-    shards: list[Shard], predictions: list[Prediction], families: Mapping[str, str], seed: int
+    shards: list[Shard],
+    predictions: list[Prediction],
+    families: Mapping[str, str],
+    seed: int,
+    groups: Mapping[str, str],
 ) -> pd.DataFrame:
-    """As `overall`, but over the kernels of one class; a program without kernels of the class has no say."""
+    """As `overall`, but over the kernels of one class; a program without kernels of the class has no say. Not of
+    sampled variants, of which there are too many to look at one by one."""
     by_class: dict[str, list[Scored]] = {}
-    for name, one in scored_by_class(shards, predictions):
+    for name, one in scored_by_class(shards, predictions, left_out=groups):
         by_class.setdefault(name, []).append(one)
     parts = [
         _programs(scores, families).dropna(subset=["value"]).assign(kernel_class=name)

@@ -19,6 +19,7 @@ WORDS = {
     "random": "expected value of tiles drawn at random",
 }
 """What a reader must know of a baseline in the tile task."""
+RECORDED_DEFAULT = "the compiler's own pick, or the row nearest to it in time"
 FLOOR = {
     "simulated": "Simulated labels have no noise: the noise floor is 0 by definition.",
     "measured": "Noise floor: the mean of a row's other measurements as its prediction.",
@@ -38,12 +39,13 @@ def accuracy_table(
     models = [model for model in order if model in set(rows["model"])]
     cells = [[model, *_metric_cells(rows[rows["model"] == model], metrics, MAIN[task])] for model in models]
     count = int(rows["programs"].max()) if len(rows) else 0
-    known = [f"{name}: {WORDS[name]}" for name in models if name in WORDS and task == "tile"]
+    words = WORDS | ({} if origin == "simulated" else {"default": RECORDED_DEFAULT})
+    known = [f"{name}: {words[name]}" for name in models if name in words and task == "tile"]
     return Table(
         f"{task} task on {hardware}",
         ["model", *(metric_name(metric) for metric in metrics), f"{metric_name(MAIN[task])}: single seeds"],
         cells,
-        f"{count} {programs}. {INTERVAL_NOTE} {FLOOR.get(origin, '')} " + "".join(f"{words}. " for words in known)
+        f"{count} {programs}. {INTERVAL_NOTE} {FLOOR.get(origin, '')} " + "".join(f"{text}. " for text in known)
         + f"Labels: {origin}.",
         {position for position, model in enumerate(models) if model not in BASELINES},
     )  # fmt: skip

@@ -134,6 +134,13 @@ def test_groups_average_variants_by_program():
     assert only(table, group="outside", model="timer", metric="mape_pct")["value"] == pytest.approx(890)
 
 
+def test_sampled_variants_are_not_looked_at_by_class(tmp_path):
+    shard = hand_made_shard([[10]], [[5]], workload="first", hardware="v-1", task="fusion")
+    tables = evaluation_tables([shard], [], FAMILIES, seed=1, groups={"v-1": "inside"})
+    assert len(tables["classes.parquet"]) == 0
+    EvaluationArtifact.write(tmp_path / "e", id="e", origin="simulated", code="", spec={}, contents=tables)
+
+
 def test_validation_programs_have_a_table_of_their_own():
     test, held_back = (hand_made_shard([[1, 1.5]], [[1, 2]], workload=w) for w in ("first", "second"))
     validation = Programs([held_back], [Prediction(0, "ranker", 1, np.array([2.0, 1]))])
