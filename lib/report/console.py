@@ -23,7 +23,8 @@ def one_screen(summary: Summary) -> str:
     total_s = sum(figure.value or 0 for figure in summary.figures if figure.name.startswith("run."))
     lines = []
     if table:
-        lines.append(f"  {'test programs, simulated runtimes':44} " + " ".join(f"{model:>22}" for model in MODELS))
+        origins = ", ".join(sorted({figure.origin for row in table.values() for figure in row.values()}))
+        lines.append(f"  {f'test programs, {origins} runtimes':44} " + " ".join(f"{model:>22}" for model in MODELS))
         for key, row in table.items():
             cells = [_text(row[model]) if model in row else "-" for model in MODELS]
             lines.append(f"  {' '.join(key):44} " + " ".join(f"{cell:>22}" for cell in cells))

@@ -45,7 +45,7 @@ def _evaluation_figures(data: ReportData, evaluation: str) -> list[HeadlineFigur
 def _goal_figures(data: ReportData) -> list[HeadlineFigure]:
     """The figures that a goal is about, with the goal."""
     figures = []
-    for result in goal_results(data):
+    for result in goal_results(data.simulated()):
         if result.evaluation is None or result.figure is None:
             continue
         goal, known = result.goal, not math.isnan(result.value)

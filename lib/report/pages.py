@@ -16,7 +16,14 @@ from schemas.summary import HeadlineFigure, Summary
 
 COMPARED = ("analytical", "calibrated-analytical", "random")
 """Baselines on the first page."""
-SIMULATED = "Runtimes are those of the closed-form simulator, not of a chip."
+HOW_TO_READ = {
+    "simulated": "Runtimes are simulated: the learned models are trained and judged on the simulator's labels, and "
+    "searched designs are compared under the same simulator. Accuracy here says how well a model learns this "
+    "simulator, not how well it predicts a chip.",
+    "recorded": "Recorded runtimes were measured on a chip by others and read from files; the simulator has no part "
+    "in them.",
+}
+"""What the runtimes are, by origin."""
 
 
 def build_report(data: ReportData) -> tuple[str, Summary]:
@@ -24,8 +31,8 @@ def build_report(data: ReportData) -> tuple[str, Summary]:
     summary = headline_summary(data)
     pages = [
         overview_page(data, summary),
-        paper_page(data),
-        claims_page(data, summary),
+        paper_page(data.simulated()),
+        claims_page(data.simulated(), summary),
         *(accuracy_page(data, name) for name in data.evaluations),
         training_page(data),
         *(search_page(name, data.searches[name]) for name in data.searches),
@@ -44,7 +51,7 @@ def build_report(data: ReportData) -> tuple[str, Summary]:
                 (data.searches, "search", "searches"),
             )
         )
-        + " · runtimes: simulated"
+        + f" · runtimes: {', '.join(data.origins)}"
     )
     return render(title, subtitle, [page for page in pages if page.parts]), summary
 
@@ -57,17 +64,14 @@ def overview_page(data: ReportData, summary: Summary) -> Page:
         page.heading(f"Accuracy on {data.held_out(evaluation)} ({evaluation})")
         page.cards(_accuracy_cards(evaluation, by_name))
         page.table(_overall_table(data, evaluation))
-    if data.evaluations:
-        page.text(goals_in_words(goal_results(data)) + " The page Beside the paper has them all.")
+    if data.simulated().evaluations:
+        page.text(goals_in_words(goal_results(data.simulated())) + " The page Beside the paper has them all.")
     if data.searches:
         page.heading("Search")
         page.cards([card for name in data.searches for card in _search_cards(name, by_name)])
     page.heading("How to read this")
-    page.text(
-        "Every runtime in this report is simulated: the learned models are trained and judged on the simulator's "
-        "labels, and searched designs are compared under the same simulator. Accuracy here says how well a model "
-        "learns this simulator, not how well it predicts a chip. Each test program is scored once a seed."
-    )
+    words = [HOW_TO_READ[origin] for origin in HOW_TO_READ if origin in data.origins]
+    page.text(" ".join([*words, "Each test program is scored once a seed."]))
     return page
 
 

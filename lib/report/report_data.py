@@ -1,6 +1,6 @@
 """What a report is made of: the validated artifacts of a study, and how long the rules took."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pandas as pd
@@ -33,6 +33,16 @@ class ReportData:
     )
     """One row a job that ran."""
     software: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def origins(self) -> list[str]:
+        """Where the runtimes of the evaluations come from, sorted; of a study without one, the simulator."""
+        return sorted({artifact.manifest.origin for artifact in self.evaluations.values()}) or ["simulated"]
+
+    def simulated(self) -> "ReportData":
+        """The same without evaluations of recorded runtimes, which goals and the papers' figures are not about."""
+        kept = {name: one for name, one in self.evaluations.items() if one.manifest.origin == "simulated"}
+        return replace(self, evaluations=kept)
 
     def headline(self, evaluation: str) -> dict[str, str]:
         """Task to the model id whose row is 'learned' (the first of the task in the study)."""

@@ -9,7 +9,7 @@ import pytest
 
 from lib.report.claims import claims_table
 from lib.report.headline import summary
-from lib.report.pages import build_report
+from lib.report.pages import HOW_TO_READ, build_report
 from lib.report.read import read_wall_times
 from lib.report.search_page import all_trials, best_trials_table, heaviest_kernels, search_page
 from lib.report.tables import interval, number
@@ -77,6 +77,19 @@ def test_a_study_without_searches_or_evaluations_has_a_report_too():
     text, _ = build_report(report_data(evaluations={}, searches={}))
     assert "page-study" in text
     assert "page-search" not in text
+
+
+def test_recorded_runtimes_are_called_so_and_stand_beside_no_goal_or_claim():
+    recorded = evaluation()
+    recorded.manifest = recorded.manifest.model_copy(update={"origin": "recorded"})
+    data = report_data(evaluations={"accuracy": recorded}, searches={})
+    page, figures = build_report(data)
+    assert "runtimes: recorded" in page
+    assert HOW_TO_READ["recorded"] in page
+    assert HOW_TO_READ["simulated"].split(":")[0] not in page
+    assert "page-paper" not in page
+    assert {figure.origin for figure in figures.figures if figure.name.startswith("evaluation.")} == {"recorded"}
+    assert not [figure.name for figure in figures.figures if figure.goal]
 
 
 def test_a_search_that_found_nothing_says_so():
