@@ -19,11 +19,13 @@ import numpy as np
 from lib.fusion.default_kernels import default_kernels
 from lib.gnn.static_features import kernel_features
 from lib.program.program_table import program_from_arrays
+from schemas.artifact import MANIFEST, ArtifactError
 from schemas.dataset import DrawnSplit
+from schemas.problem import allowed_names
 from schemas.program_artifact import ProgramArtifact
 from schemas.split import closest_units, shuffled_units
 from schemas.study import Study
-from schemas.study_file import load_study
+from schemas.study_file import StudyError, load_study
 
 
 class LikenessSplit(NamedTuple):
@@ -100,12 +102,18 @@ def _distance(
 def study_features(study: Study, dataset: str) -> dict[str, np.ndarray]:
     """Kernel features of the default fusion of each of the dataset's workloads, from the study's traced programs.
 
-    Raises ArtifactError for a program that is not there.
+    Raises ValueError that lists programs which are not there, and ArtifactError for a damaged one.
     """
+    folders = {name: Path(study.results) / "program" / name for name in study.programs(study.workload_ids(dataset))}
+    absent = [f"{folder}/{MANIFEST}" for folder in folders.values() if not (folder / MANIFEST).is_file()]
+    if absent:
+        raise ValueError(
+            f"{len(absent)} of {len(folders)} programs are not traced yet; make them first, with the study: "
+            f"snakemake --configfile STUDY {' '.join(absent)}"
+        )
     features = {}
     for workload in study.workload_ids(dataset):
-        folder = Path(study.results) / "program" / study.program_of(workload)
-        program = program_from_arrays(ProgramArtifact.read(folder)["program.npz"])
+        program = program_from_arrays(ProgramArtifact.read(folders[study.program_of(workload)])["program.npz"])
         kernels = default_kernels(program.with_batch(study.workloads[workload].batch)).kernels
         features[workload] = kernel_features(kernels)
     return features
@@ -131,12 +139,17 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--test", type=float, default=0.2, help="share of programs asked for in test")
     parser.add_argument("--validation", type=float, default=0.15, help="share of programs asked for in validation")
     asked = parser.parse_args(arguments)
-    study = load_study(asked.study)
-    if asked.dataset not in study.datasets:
-        parser.error(f"no dataset '{asked.dataset}' in the study; allowed: {', '.join(study.datasets)}")
-    units = study.split_units(asked.dataset, DrawnSplit(by=asked.by))
-    features = study_features(study, asked.dataset)
-    print(written(likeness_split(features, units, asked.test, asked.validation, study.seed)))
+    try:
+        study = load_study(asked.study)
+        if asked.dataset not in study.datasets or study.datasets[asked.dataset].source is not None:
+            of_workloads = [id for id, dataset in study.datasets.items() if dataset.source is None]
+            raise ValueError(f"{asked.dataset}: no dataset of workloads; {allowed_names(asked.dataset, of_workloads)}")
+        units = study.split_units(asked.dataset, DrawnSplit(by=asked.by))
+        features = study_features(study, asked.dataset)
+        print(written(likeness_split(features, units, asked.test, asked.validation, study.seed)))
+    except (StudyError, ArtifactError, ValueError) as error:
+        print(error, file=sys.stderr)
+        return 1
     return 0
 
 

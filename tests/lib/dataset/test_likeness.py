@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from lib.dataset.likeness import likeness_split, written
+from lib.dataset.likeness import likeness_split, main, written
+from tests.schemas.study_examples import SOUND
 
 POINTS = {"near-1": [0.0, 1.0], "near-2": [0.0, 2.0], "near-3": [1.0, 3.0], "far": [9.0], "farther": [12.0]}
 UNITS = {"near-1": "a", "near-2": "b", "near-3": "c", "far": "d", "farther": "e"}
@@ -44,6 +45,17 @@ def test_features_that_do_not_vary_have_no_say():
 def test_two_units_are_too_few():
     with pytest.raises(ValueError, match="at least 3 units, there are 2: a, b"):
         likeness_split(features({"x": [1.0], "y": [2.0]}), {"x": "a", "y": "b"}, 0.3, 0.3, 1)
+
+
+def test_the_command_says_what_is_missing(tmp_path, capsys):
+    study = tmp_path / "study.yaml"
+    study.write_text(f"results: {tmp_path}/results\n{SOUND}", encoding="utf-8")
+    assert main([str(study), "defalt"]) == 1
+    assert "defalt: no dataset of workloads; allowed: default; did you mean 'default'?" in capsys.readouterr().err
+    assert main([str(study), "default"]) == 1
+    told = capsys.readouterr().err
+    assert "3 of 3 programs are not traced yet" in told
+    assert f"{tmp_path}/results/program/vgg/manifest.json" in told
 
 
 def test_the_split_is_printed_for_pasting():
