@@ -11,6 +11,8 @@ from schemas.evaluation import BASELINES
 MOST_VARIANTS = 8
 """Hardware variants that have sections of their own; sampled ones are shown by group."""
 IN_CHARTS = ("learned", "analytical", "calibrated-analytical")
+MOST_MODELS = 6
+"""Models of a task, the headline first, in charts and in tables with a column a model; all are in the first table."""
 
 
 def accuracy_page(data: ReportData, evaluation: str) -> Page:
@@ -68,6 +70,7 @@ def _add_variant(page: Page, data: ReportData, evaluation: str, task: str, hardw
     overall, predictions = artifact["overall.parquet"], artifact["predictions.parquet"]
     origin = artifact.manifest.origin
     source = f"Labels: {origin}."
+    few = _fewer(order, artifact.manifest.spec["models"], task)
     page.heading(f"{task.capitalize()} task on {hardware}")
     page.table(accuracy_tables.accuracy_table(overall, task, hardware, order, data.held_out(evaluation), origin))
     metric = accuracy_tables.MAIN[task]
@@ -75,17 +78,17 @@ def _add_variant(page: Page, data: ReportData, evaluation: str, task: str, hardw
     chosen = (programs["task"] == task) & (programs["hardware"] == hardware) & (programs["metric"] == metric)
     means = programs[chosen].groupby(["model", "workload"], sort=False)["value"].mean().reset_index()
     means = _named(means, headline)
-    shown = means[means["model"].isin([*IN_CHARTS, *(name for name in order if name not in BASELINES)])]
+    shown = means[means["model"].isin([*IN_CHARTS, *(name for name in few if name not in BASELINES)])]
     name = tables.metric_name(metric)
     page.chart(charts.bars_by_program(shown, f"{name} by test program, {hardware}", name), source)
     points = predictions[(predictions["task"] == task) & (predictions["hardware"] == hardware)]
     learned = points[points["model"] == headline].dropna(subset=["predicted_s"])
-    page.table(accuracy_tables.class_table(artifact["classes.parquet"], task, hardware, order))
+    page.table(accuracy_tables.class_table(artifact["classes.parquet"], task, hardware, few))
     if task == "tile":
         page.table(accuracy_tables.slowdown_table(predictions, hardware, order))
         curves = {
             name: accuracy_tables.slowdown_pct(points[points["model"] == model])
-            for model, name in [(headline, "learned"), *((m, m) for m in order if m not in (headline, "noise-floor"))]
+            for model, name in [(headline, "learned"), *((m, m) for m in few if m not in (headline, "noise-floor"))]
             if model in set(points["model"])
         }
         page.chart(
@@ -103,6 +106,12 @@ def _add_variant(page: Page, data: ReportData, evaluation: str, task: str, hardw
     worst = artifact["worst.parquet"]
     if len(worst):
         page.table(accuracy_tables.worst_table(worst, task, hardware, headline))
+
+
+def _fewer(order: list[str], entries: list[dict], task: str) -> list[str]:
+    """Of `order` the first MOST_MODELS of the task's models, and all trained and other baselines."""
+    models = [entry["id"] for entry in entries if entry["task"] == task and not entry["baseline"]]
+    return [name for name in order if name not in models[MOST_MODELS:]]
 
 
 def _named(table: pd.DataFrame, headline: str) -> pd.DataFrame:

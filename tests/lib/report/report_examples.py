@@ -77,6 +77,7 @@ def evaluation(shared_family: bool = False) -> Stub:
                 "hardware": ["tpu-v2"],
                 "scored_on": ["tpu-v2", "tpu-v3"],
                 "hardware_groups": {},
+                "baseline": False,
             },
             {
                 "id": "runtime",
@@ -85,6 +86,7 @@ def evaluation(shared_family: bool = False) -> Stub:
                 "hardware": ["tpu-v2"],
                 "scored_on": ["tpu-v2"],
                 "hardware_groups": {},
+                "baseline": False,
             },
         ],
         "split": {"default": {"train": ["other"], "validation": [], "test": ["net"]}},

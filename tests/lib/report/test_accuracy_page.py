@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from lib.report.accuracy_charts import calibration, slowdown_distribution
-from lib.report.accuracy_page import accuracy_page
+from lib.report.accuracy_page import _fewer, accuracy_page
 from lib.report.accuracy_tables import (
     accuracy_table,
     class_table,
@@ -118,6 +118,13 @@ def test_slowdowns_are_a_falling_share():
     (line,) = slowdown_distribution({"learned": np.array([0.0, 10, 0, 20])}, "t").data
     assert list(line.x) == pytest.approx([0.01, 0.01, 10, 20])
     assert list(line.y) == pytest.approx([75, 50, 25, 0])
+
+
+def test_many_models_are_in_the_first_table_alone():
+    entries = [{"id": f"m{i}", "task": "tile", "baseline": False} for i in range(8)]
+    entries += [{"id": "trees", "task": "tile", "baseline": True}, {"id": "timer", "task": "fusion", "baseline": False}]
+    order = [*(entry["id"] for entry in entries), "analytical"]
+    assert _fewer(order, entries, "tile") == ["m0", "m1", "m2", "m3", "m4", "m5", "trees", "timer", "analytical"]
 
 
 def test_the_page_has_all_of_it():
