@@ -52,8 +52,8 @@ class Model(TrainedModelEntry):
     Default: analytical for tile, ratio for fusion."""
     steps: PositiveInt = 3000
     """Most training steps."""
-    batch_kernels: PositiveInt = 32
-    """Kernels of a training batch."""
+    batch_kernels: PositiveInt | None = None
+    """Kernels of a training batch. Default: 32 for tile, 96 for fusion, where a kernel is one row."""
     tiles_per_kernel: Annotated[int, Field(ge=2)] | None = None
     """Tiles of a kernel in a training batch; only for tile. Default: 16."""
     learning_rate: Annotated[float, Field(gt=0, le=1)] = 2.0e-3
@@ -106,7 +106,7 @@ class Model(TrainedModelEntry):
             "loss": self.loss or ("pairwise-logistic" if tile else "log-mse"),
             "knowledge": self.knowledge or ("analytical" if tile else "ratio"),
             "steps": self.steps,
-            "batch_kernels": self.batch_kernels,
+            "batch_kernels": self.batch_kernels or (32 if tile else 96),
             "learning_rate": self.learning_rate,
             "patience": self.patience,
         }

@@ -18,6 +18,8 @@ from schemas.model_artifact import FeatureSet
 
 TOTAL = "analytical_s"
 PREFIX = "analytical_"
+ROWS_READ_AT_ONCE = 1_000
+"""Between two times that memory is given back: the system maps up to 64 KiB around each row that it reads."""
 
 
 class NoShards(ValueError):
@@ -62,6 +64,16 @@ class Examples(NamedTuple):
     def kernel_of(self, rows: np.ndarray) -> np.ndarray:
         """int64[n] kernel of each of some rows (int[n]); needs no memory for the other rows."""
         return np.searchsorted(self.row_offset, rows, side="right") - 1
+
+    def read(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """`tile` and `analytical` of many rows (int[n], ascending), with little memory for what lies between them."""
+        tile, analytical = [self.tile[:0]], [self.analytical[:0]]
+        for first in range(0, len(rows), ROWS_READ_AT_ONCE):
+            some = rows[first : first + ROWS_READ_AT_ONCE]
+            tile.append(self.tile[some])
+            analytical.append(self.analytical[some])
+            self.forget()
+        return np.concatenate(tile), np.concatenate(analytical)
 
     def forget(self) -> None:
         """Give back the memory of rows read from disk so far."""

@@ -32,14 +32,14 @@ def fit_scaling(train: Examples, rng: np.random.Generator) -> Scaling:
     """The scaling of the training split: nodes, kernels and at most SAMPLED_ROWS of its rows."""
     count = len(train.tile)
     rows = np.arange(count) if count <= SAMPLED_ROWS else np.sort(rng.choice(count, SAMPLED_ROWS, replace=False))
-    row_kernel, tile = train.kernel_of(rows), train.tile[rows]
+    row_kernel, (tile, analytical) = train.kernel_of(rows), train.read(rows)
     return Scaling(
         node=_statistics(train.node),
         kernel=_statistics(train.kernel),
         tile=_statistics(tile_features(train.geometry, row_kernel, tile)),
         raw_tile=_statistics(raw_tile_features(tile)),
         node_tile=_statistics(node_tile_features(train.geometry, row_kernel, tile)),
-        analytical=_statistics(analytical_features(train.features.analytical, train.analytical[rows])),
+        analytical=_statistics(analytical_features(train.features.analytical, analytical)),
     )
 
 

@@ -10,11 +10,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from lib.gnn.backend import device_in_words, keras, tf
+from lib.gnn.backend import device_in_words, tf
 from lib.gnn.batching import Batch, Batcher
 from lib.gnn.examples import Examples
 from lib.gnn.losses import loss_of
 from lib.gnn.network import batch_signature, build_network, set_network_weights
+from lib.gnn.optimizer import Optimizer
 from lib.gnn.sampling import Sampler
 from lib.gnn.scaling import fit_scaling
 from lib.gnn.trained_model import TrainedModel, network_shape
@@ -29,17 +30,6 @@ LOG = logging.getLogger("tilewright")
 
 EVALUATIONS = 30
 """Times that validation programs are looked at in the course of all steps."""
-WARM_UP_SHARE = 0.03
-"""Of all steps."""
-LAST_LEARNING_RATE = 0.005
-"""Of the highest learning rate."""
-SECOND_MOMENT_DECAY = 0.99
-GRADIENT_NORM = 1.0
-"""Gradients are scaled down to this global norm."""
-AVERAGE_DECAY = 0.995
-"""Of the running average of the weights, by step."""
-STEPS_BETWEEN_FORGETTING = 64
-"""After so many steps the memory of rows read from disk is given back."""
 ROWS_AT_ONCE = 1_000_000
 
 
@@ -117,9 +107,9 @@ def _train(
     spec, network = model.spec, model.network
     steps, where = spec["steps"], f"model {spec['id']}, seed {model.seed}"
     interval = max(1, steps // EVALUATIONS)
-    optimizer = _optimizer(spec, network)
+    optimizer = Optimizer(network.trainable_variables, spec["learning_rate"], steps)
     state = TrainingState(network, optimizer, journal)
-    step_function = _step_function(model, optimizer, state.averages, rows)
+    step_function = _step_function(model, optimizer, rows)
     validator = _Validator(model, validation) if validation is not None and len(validation.tile) else None
     loss_sum, since, started = 0.0, 0, time.monotonic()
     with Progress(f"train {spec['id']}", steps) as progress:
@@ -128,8 +118,6 @@ def _train(
                 break
             loss_sum = loss_sum + step_function(*prepared)
             since += 1
-            if step % STEPS_BETWEEN_FORGETTING == 0:
-                train.forget()
             if step % interval and step != steps:
                 continue
             train_loss = float(loss_sum) / since
@@ -139,14 +127,14 @@ def _train(
                     f"{where}: the loss is {train_loss} at step {step}; "
                     f"try a learning_rate below {spec['learning_rate']:g}"
                 )
-            with state.averaged():
+            with optimizer.averaged():
                 validation_loss, metric = validator.look() if validator else (np.nan, np.nan)
             if validator and not np.isfinite([validation_loss, metric]).all():
                 raise TrainingError(
                     f"{where}: predictions for validation programs are out of all bounds at "
                     f"step {step}; try a learning_rate below {spec['learning_rate']:g}"
                 )
-            state.add(Look(step, float(optimizer.learning_rate), train_loss, validation_loss, metric))
+            state.add(Look(step, optimizer.learning_rate, train_loss, validation_loss, metric))
             progress.update(step, f"loss {train_loss:.4f}" + (f", validation {metric:.2f} %" if validator else ""))
     LOG.info("%.0f s for %d of %d steps", time.monotonic() - started, state.step, steps)
     return state
@@ -177,7 +165,9 @@ def _prepared(
     def prepare(step: int) -> _Prepared:
         sample = sampler.draw(step)
         batch = batcher.batch(sample.kernels, sample.rows, sample.row_kernel)
-        return _Prepared(batch, model.targets(train, sample.rows))
+        prepared = _Prepared(batch, model.targets(train, sample.rows))
+        train.forget()
+        return prepared
 
     with ThreadPoolExecutor(max_workers=1) as thread:
         upcoming = thread.submit(prepare, first)
@@ -188,40 +178,20 @@ def _prepared(
             yield step, prepared
 
 
-def _optimizer(spec: dict[str, Any], network: keras.Model) -> keras.optimizers.Optimizer:
-    optimizer = keras.optimizers.Adam(
-        _learning_rate(spec["learning_rate"], spec["steps"]), beta_2=SECOND_MOMENT_DECAY, global_clipnorm=GRADIENT_NORM
-    )
-    optimizer.build(network.trainable_variables)
-    return optimizer
-
-
-def _step_function(model: TrainedModel, optimizer: keras.optimizers.Optimizer, averages: list[tf.Variable], rows: int):
+def _step_function(model: TrainedModel, optimizer: Optimizer, rows: int):
     """One compiled step: (batch, targets float32[b * rows]) -> loss."""
     network, loss_function = model.network, loss_of(model.spec["loss"])
-    variables = network.trainable_variables
 
     @tf.function(input_signature=[batch_signature(model.shape), tf.TensorSpec((None,), tf.float32)])
     def step(batch, target):
         with tf.GradientTape() as tape:
             score = network(batch)
             loss = loss_function(tf.reshape(score, (-1, rows)), tf.reshape(target, (-1, rows)))
-        optimizer.apply_gradients(zip(tape.gradient(loss, variables), variables, strict=True))
-        steps = tf.cast(optimizer.iterations, tf.float32)
-        decay = tf.minimum(AVERAGE_DECAY, steps / (steps + 10.0))  # an average over a tenth of the steps at first
-        for average, variable in zip(averages, variables, strict=True):
-            average.assign_sub((1.0 - decay) * (average - variable))
+        unconnected = tf.UnconnectedGradients.ZERO  # a weight that this batch has no use for
+        optimizer.apply(tape.gradient(loss, network.trainable_variables, unconnected_gradients=unconnected))
         return loss
 
     return step
-
-
-def _learning_rate(highest: float, steps: int):
-    """Linear warm-up, then half a cosine down to LAST_LEARNING_RATE."""
-    warm_up = max(1, int(WARM_UP_SHARE * steps))
-    return keras.optimizers.schedules.CosineDecay(
-        0.0, max(1, steps - warm_up), alpha=LAST_LEARNING_RATE, warmup_target=highest, warmup_steps=warm_up
-    )
 
 
 class _Validator:
@@ -236,6 +206,7 @@ class _Validator:
         """(loss, metric in per cent) of the present weights."""
         model, examples = self._model, self._examples
         outputs = model.outputs(examples, self._batcher)
+        examples.forget()
         if model.spec["task"] == "tile":
             metric = validation_ape_pct(examples, outputs)
         else:

@@ -1,14 +1,12 @@
 """The state of a training run between two looks at the validation programs; all that a journal needs to keep."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from lib.gnn.backend import keras, tf
-from lib.gnn.network import Network, network_weights, set_network_weights
+from lib.gnn.network import Network, network_weights
+from lib.gnn.optimizer import Optimizer
 from lib.journal import Journal
 
 HISTORY = {
@@ -19,6 +17,8 @@ HISTORY = {
     "validation_metric": "float64",
 }
 """Columns of the learning curves."""
+BEST = "best "
+"""Marks the best weights among a record's arrays."""
 
 
 class Look(NamedTuple):
@@ -41,10 +41,9 @@ class TrainingState:
     records, everything is as it was at the last of them.
     """
 
-    def __init__(self, network: Network, optimizer: keras.optimizers.Optimizer, journal: Journal | None):
+    def __init__(self, network: Network, optimizer: Optimizer, journal: Journal | None):
         self.looks: list[Look] = []
         self.best_weights: dict[str, np.ndarray] | None = None
-        self.averages = [tf.Variable(variable.value, trainable=False) for variable in network.trainable_variables]
         self._network, self._optimizer, self._journal = network, optimizer, journal
         if journal is not None and journal.records:
             self._restore(journal)
@@ -70,20 +69,9 @@ class TrainingState:
         """Since the best one."""
         return 0 if self.best_look is None else len(self.looks) - 1 - self.best_look
 
-    @contextmanager
-    def averaged(self) -> Iterator[None]:
-        """Within it the network has the averaged weights."""
-        weights = network_weights(self._network)
-        for variable, average in zip(self._network.trainable_variables, self.averages, strict=True):
-            variable.assign(average)
-        try:
-            yield
-        finally:
-            set_network_weights(self._network, weights)
-
     def average_weights(self) -> dict[str, np.ndarray]:
         """By path within the network."""
-        with self.averaged():
+        with self._optimizer.averaged():
             return network_weights(self._network)
 
     def add(self, look: Look) -> None:
@@ -100,23 +88,11 @@ class TrainingState:
 
     def _arrays(self) -> dict[str, np.ndarray]:
         best = self.best_weights or {}
-        return (
-            {f"weight {path}": value for path, value in network_weights(self._network).items()}
-            | {f"best {path}": value for path, value in best.items()}
-            | {f"average {i}": variable.numpy() for i, variable in enumerate(self.averages)}
-            | {f"optimizer {i}": np.asarray(variable) for i, variable in enumerate(self._optimizer.variables)}
-        )
+        return {f"{BEST}{path}": value for path, value in best.items()} | self._optimizer.arrays()
 
     def _restore(self, journal: Journal) -> None:
         arrays = journal.arrays()
-
-        def named(prefix: str) -> dict[str, np.ndarray]:
-            return {name.removeprefix(prefix): value for name, value in arrays.items() if name.startswith(prefix)}
-
-        set_network_weights(self._network, named("weight "))
-        self.best_weights = named("best ") or None
-        for i, variable in enumerate(self.averages):
-            variable.assign(arrays[f"average {i}"])
-        for i, variable in enumerate(self._optimizer.variables):
-            variable.assign(arrays[f"optimizer {i}"])
+        self._optimizer.restore(arrays)
+        best = {name.removeprefix(BEST): value for name, value in arrays.items() if name.startswith(BEST)}
+        self.best_weights = best or None
         self.looks = [Look(**record) for record in journal.records]
