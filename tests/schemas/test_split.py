@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from schemas.split import drawn_split, families_on_both_sides
+from schemas.split import chosen_programs, drawn_split, families_on_both_sides
 
 families = st.dictionaries(
     st.text("abcdefgh", min_size=1, max_size=4), st.sampled_from([f"family-{n}" for n in range(8)]), min_size=3
@@ -76,3 +76,17 @@ def test_families_on_both_sides_of_a_named_split():
     families = {"a": "x", "b": "y", "c": "y", "d": "x", "e": "z"}
     assert families_on_both_sides(split, families) == ["x", "y"]
     assert families_on_both_sides(split, families | {"c": "z", "d": "z"}) == []
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_programs_are_chosen_one_family_after_the_other(seed):
+    families = {"a1": "a", "a2": "a", "a3": "a", "b1": "b", "c1": "c", "c2": "c"}
+
+    def chosen(count: int) -> list[str]:
+        return chosen_programs(list(families), families, count, seed)
+
+    assert sorted(families[name] for name in chosen(3)) == ["a", "b", "c"]
+    assert sorted(families[name] for name in chosen(5)) == ["a", "a", "b", "c", "c"]
+    assert chosen(6) == chosen(7) == sorted(families)
+    for count in range(1, 6):
+        assert set(chosen(count)) < set(chosen(count + 1))

@@ -220,3 +220,25 @@ def test_a_study_made_in_python_is_checked_too():
 def test_a_study_is_immutable(tmp_path: Path):
     with pytest.raises(ValidationError):
         study_of(tmp_path, SOUND).seed = 3
+
+
+def test_fewer_training_programs_change_nothing_else(tmp_path: Path):
+    text = SOUND.replace(
+        "vgg: {keras: VGG16}", "vgg: {keras: VGG16}\n  vgg19: {keras: VGG19}\n  xception: {keras: Xception}"
+    )
+    fewer = text.replace("ranker: {task: tile,", "ranker: {task: tile, train_programs: 1, train_rows: 0.5,")
+    whole, part = (study_of(tmp_path, one).resolved_model("ranker") for one in (text, fewer))
+    assert len(part["split"]["train"]) == 1
+    assert set(part["split"]["train"]) < set(whole["split"]["train"])
+    assert (part["split"]["validation"], part["split"]["test"]) == (
+        whole["split"]["validation"],
+        whole["split"]["test"],
+    )
+    assert part["train_rows"] == 0.5
+    assert "train_rows" not in whole
+
+
+def test_more_training_programs_than_there_are_is_answered_in_words(tmp_path: Path):
+    text = SOUND.replace("ranker: {task: tile,", "ranker: {task: tile, train_programs: 9,")
+    (message,) = messages_of(tmp_path, text)
+    assert "models.ranker.train_programs: got 9; allowed: 1 to 1, the programs of the split's training part" in message
