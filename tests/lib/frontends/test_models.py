@@ -147,6 +147,21 @@ def test_loops_of_tensorflow_without_a_known_end(tmp_path):
     sys.modules.pop("looping_builder")
 
 
+def test_constants_that_tensorflow_folds_at_one_batch_alone(tmp_path):
+    # 4 MB a sample: folded at batch 2, not at batch 4, as TensorFlow's limit is 10 MiB.
+    (tmp_path / "large_builder.py").write_text(
+        "import tensorflow as tf\n"
+        "def ramp():\n"
+        "    def add(x):\n"
+        "        return x + tf.reshape(tf.cumsum(tf.ones([x.shape[0] * 1_000_000])), [-1, 1_000_000])\n"
+        "    return add, [tf.TensorSpec([None, 1])]\n"
+    )
+    program = trace(spec("large_builder:ramp"), tmp_path).with_batch(3)
+    assert program.instructions[program.outputs[0]].dimensions == (3, 1_000_000)
+    assert "scan" in [one.opcode for one in program.instructions]
+    sys.modules.pop("large_builder")
+
+
 def test_training_with_max_pooling(tmp_path):
     (tmp_path / "pooling_builder.py").write_text(
         "import keras\n"
