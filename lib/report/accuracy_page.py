@@ -81,6 +81,7 @@ def _add_variant(page: Page, data: ReportData, evaluation: str, task: str, hardw
     shown = means[means["model"].isin([*IN_CHARTS, *(name for name in few if name not in BASELINES)])]
     name = tables.metric_name(metric)
     page.chart(charts.bars_by_program(shown, f"{name} by test program, {hardware}", name), source)
+    page.table(accuracy_tables.program_table(programs, task, hardware, few))
     points = predictions[(predictions["task"] == task) & (predictions["hardware"] == hardware)]
     learned = points[points["model"] == headline].dropna(subset=["predicted_s"])
     page.table(accuracy_tables.class_table(artifact["classes.parquet"], task, hardware, few))

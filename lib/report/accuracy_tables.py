@@ -60,6 +60,29 @@ def _metric_cells(rows: pd.DataFrame, metrics: list[str], main: str) -> list[str
     return [*cells, f"{low} to {high} ({mine.at[main, 'seeds']})"]
 
 
+def program_table(programs: pd.DataFrame, task: str, hardware: str, order: list[str]) -> Table:
+    """The main metric of every test program by model: mean over seeds, and the least and greatest of several."""
+    metric = MAIN[task]
+    chosen = (programs["task"] == task) & (programs["hardware"] == hardware) & (programs["metric"] == metric)
+    rows = programs[chosen]
+    models = [model for model in order if model in set(rows["model"])]
+    cells = []
+    for (workload, family), group in rows.groupby(["workload", "family"], sort=True):
+        by_model = group.groupby("model")["value"].agg(["mean", "min", "max", "size"])
+        values = [_seeds_cell(*by_model.loc[model]) if model in by_model.index else "-" for model in models]
+        cells.append([str(workload), str(family), str(int(group["kernels"].max())), *values])
+    return Table(
+        f"{metric_name(metric)} by test program, {hardware}",
+        ["program", "family", "kernels", *models],
+        cells,
+        "Mean over seeds; in brackets the least and the greatest of several seeds.",
+    )
+
+
+def _seeds_cell(mean: float, least: float, greatest: float, seeds: float) -> str:
+    return interval(mean, least, greatest) if seeds > 1 else number(mean)
+
+
 def validation_table(validation: pd.DataFrame, order: list[str]) -> Table:
     """All tasks and variants on one table: what models may be chosen by."""
     rows = []

@@ -14,7 +14,7 @@ from lib.report.search_page import search_page
 from lib.report.training_page import training_page
 from schemas.summary import HeadlineFigure, Summary
 
-COMPARED = ("analytical", "calibrated-analytical", "random")
+COMPARED = ("analytical", "calibrated-analytical", "boosted-trees", "random")
 """Baselines on the first page."""
 HOW_TO_READ = {
     "simulated": "Runtimes are simulated: the learned models are trained and judged on the simulator's labels, and "

@@ -11,6 +11,7 @@ from lib.report.accuracy_tables import (
     class_table,
     cross_hardware_table,
     group_table,
+    program_table,
     slowdown_table,
     validation_table,
     worst_table,
@@ -49,6 +50,16 @@ def test_classes_have_a_row_each_and_a_column_a_model():
     table = class_table(classes, "tile", "tpu-v3", ORDER)
     assert table.columns == ["kernel class", "kernels", "programs", *ORDER]
     assert table.rows == [["dot", "7", "3", "0.8 [0.5, 1.2]", "4 [3, 5]"]]
+
+
+def test_programs_show_the_spread_of_seeds():
+    programs = pd.DataFrame(
+        {"task": "tile", "hardware": "tpu-v3", "workload": "net", "family": "f", "metric": "ape_pct", "kernels": 4,
+         "model": ["ranker", "ranker", "analytical"], "value": [1.0, 2.0, 5.0]}
+    )  # fmt: skip
+    table = program_table(programs, "tile", "tpu-v3", ORDER)
+    assert table.columns == ["program", "family", "kernels", *ORDER]
+    assert table.rows == [["net", "f", "4", "1.5 [1, 2]", "5"]]
 
 
 def test_slowdowns_of_picks():
