@@ -16,6 +16,7 @@ from schemas.summary import HeadlineFigure, Summary
 
 COMPARED = ("analytical", "calibrated-analytical", "boosted-trees", "random")
 """Baselines on the first page."""
+MAIN_METRICS = ("ape_pct", "mape_pct", "kendall_tau")
 HOW_TO_READ = {
     "simulated": "Runtimes are simulated: the learned models are trained and judged on the simulator's labels, and "
     "searched designs are compared under the same simulator. Accuracy here says how well a model learns this "
@@ -76,14 +77,16 @@ def overview_page(data: ReportData, summary: Summary) -> Page:
 
 
 def _accuracy_cards(evaluation: str, by_name: dict[str, HeadlineFigure]) -> list[Card]:
-    """The learned model's figures that have a goal; of the first hardware variant where none has."""
+    """The learned model's figures that have a goal; where none has, the first hardware variant's main ones."""
     learned = [
         figure
         for name, figure in by_name.items()
         if name.startswith(f"evaluation.{evaluation}.") and name.endswith(".learned")
     ]
     chosen = [figure for figure in learned if figure.goal] or [
-        figure for figure in learned if figure.name.split(".")[3] == learned[0].name.split(".")[3]
+        figure
+        for figure in learned
+        if figure.name.split(".")[3] == learned[0].name.split(".")[3] and figure.name.split(".")[4] in MAIN_METRICS
     ]
     cards = []
     for figure in chosen:
@@ -104,7 +107,7 @@ def _overall_table(data: ReportData, evaluation: str) -> tables.Table:
     baselines = [name for name in COMPARED if name in set(overall["model"])]
     rows = []
     for (task, hardware, metric), group in overall.groupby(["task", "hardware", "metric"], sort=False):
-        if metric not in ("ape_pct", "mape_pct", "kendall_tau"):
+        if metric not in MAIN_METRICS:
             continue
         by_model = group.set_index("model")
         cells = [

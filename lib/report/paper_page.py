@@ -9,6 +9,7 @@ from lib.report.report_data import ReportData
 from lib.report.tables import Table, interval, metric_name, number
 from schemas.reference import ReferenceTable, load_reference
 
+NO_BREAK = "\N{NO-BREAK SPACE}"
 FUSION_BASELINE = "calibrated-analytical"
 """The paper calibrates its analytical model for the fusion task, a factor a kernel class."""
 PAPER_HARDWARE = "TPU-v2"
@@ -95,8 +96,9 @@ def goal_table(results: list[GoalResult]) -> Table:
     words = {True: "met", False: "not met", None: "not in this study"}
     rows = [
         [
-            f"{r.goal.what}, {r.goal.task} task, {r.goal.hardware}", r.goal.text, interval(r.value, r.low, r.high),
-            words[r.met], f"{r.programs} / {r.seeds}" if r.evaluation else "-", r.evaluation or "-", r.goal.others,
+            f"{r.goal.what}, {r.goal.task} task, {r.goal.hardware}", r.goal.text.replace(" ", NO_BREAK),
+            interval(r.value, r.low, r.high), words[r.met], f"{r.programs} / {r.seeds}" if r.evaluation else "-",
+            r.evaluation or "-", r.goal.others,
         ]
         for r in results
     ]  # fmt: skip
@@ -121,7 +123,7 @@ def means_table(data: ReportData, compared: Compared) -> Table:
             split, _, hardware = name.partition("-")
             if split == kind and any(paper.row(name)[f"{compared.paper}_{m}"] is not None for m in MODELS):
                 marked.add(len(rows))
-                rows.append(["paper", words, hardware, "-", *_paper_cells(paper, name, compared)])
+                rows.append(["paper", words, hardware, "", *_paper_cells(paper, name, compared)])
         for evaluation in data.evaluations:
             if data.split_kind(evaluation) == kind:
                 rows += _our_means(data, evaluation, words, compared)

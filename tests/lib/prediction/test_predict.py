@@ -9,6 +9,7 @@ import pytest
 from lib.cost.learned import Learned
 from lib.predict import main
 from lib.prediction import load_model
+from lib.prediction.asked_program import source_of
 from schemas.artifact import ArtifactError
 from tests.lib.frontends.hlo_examples import Module
 from tests.lib.prediction.model_folders import RUNTIMES, TILES, twice_the_estimate, write_model, write_program
@@ -69,6 +70,34 @@ def test_a_file_with_hlo(results, tmp_path, capsys):
     assert text.startswith("module, one core of tpu-v3")
     assert "1 kernel, 1 execution:" in text
     assert "samples/s" not in text
+
+
+TEXT = """\
+HloModule scaled
+
+ENTRY main {
+  x = f32[64,256]{1,0} parameter(0)
+  ROOT y = f32[64,256]{1,0} multiply(x, x)
+}
+"""
+
+
+def test_a_file_with_hlo_as_text(results, tmp_path, capsys):
+    file = tmp_path / "scaled.hlo"
+    file.write_text(TEXT)
+    assert main([str(file), *asked(results)[1:]]) == 0
+    text = capsys.readouterr().out
+    assert text.startswith("scaled, one core of tpu-v3")
+    assert "1 kernel, 1 execution:" in text
+
+
+def test_the_source_is_told_by_the_file(tmp_path):
+    (tmp_path / "saved").mkdir()
+    (tmp_path / "saved" / "saved_model.pb").touch()
+    names = ("module.pb", "module.txt", "module.mlir", "net.keras")
+    assert [source_of(tmp_path / name) for name in names] == ["hlo", "hlo", "stablehlo", "keras_file"]
+    assert source_of(tmp_path / "saved") == "saved_model"
+    assert source_of(tmp_path) is None
 
 
 @pytest.mark.parametrize(
