@@ -1,5 +1,7 @@
 """Labelled rows: what the label's cost model and the analytical model say about schedules."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import pandas as pd
 
@@ -7,7 +9,7 @@ from lib.cost.cost_model import CostModel, Costs, Reason
 from lib.hardware.datapath import Datapath
 from lib.program.kernels import Kernels
 from lib.schedule.schedules import Schedules
-from schemas.dataset_artifact import ANALYTICAL_PARTS, TILE_COLUMNS
+from schemas.dataset_artifact import TILE_COLUMNS
 
 
 def labelled_rows(
@@ -26,23 +28,23 @@ def labelled_rows(
     """
     runtime_s = _priced(label, kernels, schedules, datapath).value
     estimate = _priced(analytical, kernels, schedules, datapath, parts=True)
-    assert estimate.parts is not None
-    return rows_of(schedules, is_default, runtime_s, estimate.value, estimate.parts)
+    return rows_of(schedules, is_default, runtime_s, estimate, analytical.part_names)
 
 
 def rows_of(
-    schedules: Schedules, is_default: np.ndarray, runtime_s: np.ndarray, analytical_s: np.ndarray, parts: np.ndarray
+    schedules: Schedules, is_default: np.ndarray, runtime_s: np.ndarray, estimate: Costs, part_names: Sequence[str]
 ) -> pd.DataFrame:
-    """The columns of the dataset's `rows.parquet`: `runtime_s` and `analytical_s` float64[r], `parts` float64[r, p] of
-    the analytical estimate."""
+    """The columns of the dataset's `rows.parquet`: `runtime_s` float64[r] the label, `estimate` the analytical model's
+    with its parts, which must have all rows."""
+    assert estimate.parts is not None
     columns = {"kernel": schedules.kernel.astype(np.int32)}
     for slot, name in enumerate(TILE_COLUMNS):
         columns[name] = schedules.tile[:, slot].astype(np.int32)
     columns["is_default"] = is_default
     columns["runtime_s"] = runtime_s
-    columns["analytical_s"] = analytical_s
-    for part, name in enumerate(ANALYTICAL_PARTS):
-        columns[f"analytical_{name}"] = np.ascontiguousarray(parts[:, part])
+    columns["analytical_s"] = estimate.value
+    for part, name in enumerate(part_names):
+        columns[f"analytical_{name}"] = np.ascontiguousarray(estimate.parts[:, part])
     return pd.DataFrame(columns)
 
 

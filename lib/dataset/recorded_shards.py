@@ -44,8 +44,8 @@ def recorded_shard(paths: Sequence[Path], datapath: Datapath) -> ShardContents:
     first = np.unique(place, return_index=True)[1]
     repeated = recorded.kernels.number - kernels.number
     rows = np.isin(recorded.schedules.kernel, first)
-    estimate = Analytical().cost(recorded.kernels, recorded.schedules, datapath, parts=True)
-    known = estimate.reason == Reason.OK
+    analytical = Analytical()
+    known = analytical.cost(recorded.kernels, recorded.schedules, datapath).reason == Reason.OK
     LOG.info(
         "%d kernels; %d files refused, %d kernels repeated, %d rows without an estimate",
         kernels.number, len(recorded.refused), repeated, int((rows & ~known).sum()),
@@ -57,7 +57,6 @@ def recorded_shard(paths: Sequence[Path], datapath: Datapath) -> ShardContents:
     kernels = take(recorded.kernels, with_rows)
     number = np.searchsorted(with_rows, recorded.schedules.kernel[kept]).astype(np.int32)
     schedules = schedules_for_tiles(number, recorded.schedules.tile[kept])
-    assert estimate.parts is not None
     executions = np.ones(len(with_rows), dtype=np.int32)
     return ShardContents(
         kernels=kernels,
@@ -66,8 +65,8 @@ def recorded_shard(paths: Sequence[Path], datapath: Datapath) -> ShardContents:
             schedules,
             _default_rows(recorded, kept, number),
             recorded.runtime_s[kept],
-            estimate.value[kept],
-            estimate.parts[kept],
+            analytical.cost(kernels, schedules, datapath, parts=True),
+            analytical.part_names,
         ),
         configurations=configuration_table([(np.arange(len(with_rows)), executions)]),
     )
