@@ -27,14 +27,14 @@ class AskedHardware(NamedTuple):
 
 
 def hardware_named(id: str, study: Path | None = None) -> AskedHardware:
-    """The variant `id` of a study file's `hardware:`, or the preset of that name.
+    """The variant `id` of a study file's `hardware:` (a sampled one by its own id), or the preset of that name.
 
     Raises ValueError with the nearest known name where neither has it, StudyError for a broken study.
     """
     known: list[str] = []
     if study is not None:
         loaded = load_study(study)
-        known = list(loaded.hardware)
+        known = list(loaded.variants)
         if id in known:
             return AskedHardware(id, datapath_from_spec(loaded.resolved_hardware(id)["datapath"]))
     if id in HARDWARE_PRESETS:

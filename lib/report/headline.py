@@ -11,7 +11,7 @@ from lib.report.report_data import ReportData
 from schemas.artifact import Origin
 from schemas.summary import HeadlineFigure, Summary
 
-UNITS = {"ape_pct": "%", "mape_pct": "%", "kendall_tau": "", "tau_b": "", "top5_regret_pct": "%"}
+UNITS = {"ape_pct": "%", "mape_pct": "%", "mape_short_pct": "%", "kendall_tau": "", "tau_b": "", "top5_regret_pct": "%"}
 """Metrics that make a headline figure, and their units."""
 
 

@@ -11,6 +11,7 @@ STUDY = """\
 hardware:
   edge: {base: tpu-v3, datapath: {clock: 0.8 GHz, cores: 1}}
   tpu-v2: {base: tpu-v2, datapath: {clock: 0.5 GHz}}
+  many: {base: tpu-v3, sample: {count: 2, ranges: {clock: [0.6 GHz, 1.2 GHz]}}}
 """
 
 
@@ -38,6 +39,12 @@ def test_an_unknown_name_is_answered_with_the_nearest(study):
         hardware_named("tpuv3")
     with pytest.raises(ValueError, match=r"neither .*study.yaml nor the presets have hardware 'edgy'.*'edge'"):
         hardware_named("edgy", study)
+
+
+def test_sampled_variants_go_by_their_own_id(study):
+    assert 0.6e9 <= hardware_named("many-1", study).datapath.clock_hz <= 1.2e9
+    with pytest.raises(ValueError, match=r"'many'; allowed: .*many-1, many-2"):
+        hardware_named("many", study)
 
 
 def test_a_broken_study_says_where(study):
