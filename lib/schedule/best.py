@@ -297,8 +297,8 @@ def _best_row(model, k, tiles, budget, resident, datapath, workspace, room, resu
                     room.step, nest, depth, tile, output_loops, bounds, products, control_s, peak
                 )  # fmt: skip
                 # Steady steps take the larger of both, whichever of compute and transfers decides on the whole.
-                step_s = min(room.step[0, 0], room.step[1, 0])
-                waiting_s, hidden_s = steady * max(0.0, load_s - step_s), steady * max(0.0, step_s - moving_s)
+                waiting_s = steady * max(0.0, load_s - max(room.step[0, 0], room.step[1, 0]))
+                hidden_s = steady * max(0.0, min(room.step[0, 0], room.step[1, 0]) - moving_s)
                 if max(room.bound[row, 1] + hidden_s, room.bound[row, 2] + computing + waiting_s) >= threshold:
                     continue
                 seconds = price_row(

@@ -48,6 +48,7 @@ def moving_bytes(kernels: Kernels, tiles: np.ndarray, datapath) -> np.ndarray:
 
 @FEW
 @given(seed=SEEDS)
+@example(seed=1851)  # steps that complete the output take longer than their loads, the others do not
 def test_the_best_of_all_rows(seed):
     """The lower bound leaves no better row out, whatever the kernel and the design."""
     generator = np.random.default_rng(seed)
