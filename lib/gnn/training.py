@@ -111,7 +111,7 @@ def _train(
     state = TrainingState(network, optimizer, journal)
     step_function = _step_function(model, optimizer, rows)
     validator = _Validator(model, validation) if validation is not None and len(validation.tile) else None
-    loss_sum, since, started = 0.0, 0, time.monotonic()
+    loss_sum, since, began, started = 0.0, 0, state.step, time.monotonic()
     with Progress(f"train {spec['id']}", steps) as progress:
         for step, prepared in _prepared(model, train, sampler, state.step + 1, steps):
             if state.looks_without_gain >= spec["patience"]:
@@ -136,7 +136,9 @@ def _train(
                 )
             state.add(Look(step, optimizer.learning_rate, train_loss, validation_loss, metric))
             progress.update(step, f"loss {train_loss:.4f}" + (f", validation {metric:.2f} %" if validator else ""))
-    LOG.info("%.0f s for %d of %d steps", time.monotonic() - started, state.step, steps)
+    elapsed_s, done = time.monotonic() - started, state.step - began
+    rows_per_s = done * spec["batch_kernels"] * rows / elapsed_s
+    LOG.info("%d of %d steps, %d of them in %.0f s: %.0f rows/s", state.step, steps, done, elapsed_s, rows_per_s)
     return state
 
 
