@@ -114,16 +114,21 @@ class Batcher:
         return self.batch(np.arange(first, last), np.arange(offset[first], offset[last]), row_kernel)
 
 
-def cut_into_batches(examples: Examples, most_rows: int) -> list[tuple[int, int]]:
-    """(first, last) kernel ranges that cover all kernels with about `most_rows` rows or nodes each.
+def cut_into_batches(examples: Examples, most_rows: int, most_pairs: int | None = None) -> list[tuple[int, int]]:
+    """(first, last) kernel ranges that cover all kernels with about `most_rows` rows or nodes each, and no more than
+    `most_pairs` pairs of a row and a node.
 
     A kernel is never cut, so one with more rows makes a batch of its own.
     """
-    size = np.maximum(examples.row_offset, examples.geometry.nodes.offset)
+    nodes = examples.geometry.nodes.offset
+    limits = [(np.maximum(examples.row_offset, nodes), most_rows)]
+    if most_pairs is not None:
+        pairs = np.concatenate([[0], np.cumsum(np.diff(examples.row_offset) * np.diff(nodes))])
+        limits.append((pairs, most_pairs))
     ranges, first = [], 0
     kernels = len(examples.kernel)
     while first < kernels:
-        last = int(np.searchsorted(size, size[first] + most_rows, side="right")) - 1
+        last = min(int(np.searchsorted(size, size[first] + most, side="right")) - 1 for size, most in limits)
         last = min(max(last, first + 1), kernels)
         ranges.append((first, last))
         first = last

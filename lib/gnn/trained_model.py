@@ -19,6 +19,8 @@ ROWS_PER_BATCH = 16_384
 """Large batches: below, the fixed costs of small operations weigh."""
 ROWS_PER_BATCH_OF_NODE_TILES = 4_096
 """Where each row brings a tile of each of its kernel's nodes: above, the embeddings leave the processor's caches."""
+NODES_OF_A_ROW = 32
+"""Kernels with more nodes make batches of fewer rows: memory doesn't grow with them."""
 ROWS_PER_BATCH_OF_SEQUENCES = 1_024
 """Where the nodes under each row are a padded sequence: bounds the memory of attention to about 1 GiB."""
 
@@ -107,16 +109,17 @@ class TrainedModel:
         """float32[r] raw outputs of the network for every row, in large batches."""
         batcher = batcher or Batcher(examples, self.scaling, self.shape.inputs)
         out = np.empty(len(examples.tile), np.float32)
-        for first, last in cut_into_batches(examples, self._rows_per_batch()):
+        for first, last in cut_into_batches(examples, *self._rows_and_pairs_per_batch()):
             rows = slice(examples.row_offset[first], examples.row_offset[last])
             out[rows] = self.forward(batcher.all_rows(first, last)).numpy()
         return out
 
-    def _rows_per_batch(self) -> int:
+    def _rows_and_pairs_per_batch(self) -> tuple[int, int | None]:
         if not self.shape.inputs.node_tile:
-            return ROWS_PER_BATCH
+            return ROWS_PER_BATCH, None
         sequences = self.shape.reduction in ("lstm", "transformer")
-        return ROWS_PER_BATCH_OF_SEQUENCES if sequences else ROWS_PER_BATCH_OF_NODE_TILES
+        rows = ROWS_PER_BATCH_OF_SEQUENCES if sequences else ROWS_PER_BATCH_OF_NODE_TILES
+        return rows, rows * NODES_OF_A_ROW
 
     def predict(self, examples: Examples) -> np.ndarray:
         """float64[r] seconds, or scores where `scale` is "rank".

@@ -80,6 +80,16 @@ def test_cutting_covers_all_kernels_once():
     assert cut_into_batches(examples, 3) == [(k, k + 1) for k in range(30)]  # a kernel is never cut
 
 
+def test_many_nodes_make_batches_of_fewer_rows():
+    examples = batcher(count=6, rows=7).examples
+    nodes = np.diff(examples.geometry.nodes.offset)
+    pairs = 7 * int(nodes[:2].sum())
+    ranges = cut_into_batches(examples, 1000, pairs)
+    assert ranges[0] == (0, 2)
+    assert all(7 * nodes[first:last].sum() <= pairs or last == first + 1 for first, last in ranges)
+    assert (ranges[0][0], ranges[-1][1]) == (0, 6)
+
+
 def sampler(family, row_offset, rows, least_rows=2, seed=0, kernels=1000):
     groups = np.asarray(family).reshape(len(row_offset) - 1, -1)
     return Sampler(groups, np.asarray(row_offset), seed, kernels=kernels, rows=rows, least_rows=least_rows)
