@@ -9,6 +9,7 @@ import ast
 import hashlib
 from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 ROOT = Path(__file__).parents[1]
 PACKAGES = ("lib", "schemas", "workflow")
@@ -30,7 +31,7 @@ def code_fingerprint(script: Path, builder: str | None = None, study_folder: Pat
             files |= _module_beside(beside, builder)
     digest = hashlib.sha256()
     for file in sorted(_reachable(files, beside), key=_place):
-        digest.update(f"{file.name}\0{_content_digest(file)}\0".encode())
+        digest.update(f"{file.name}\0{_source(file).digest}\0".encode())
     return digest.hexdigest()[:16]
 
 
@@ -55,18 +56,28 @@ def _reachable(files: set[Path], beside: Path | None = None) -> frozenset[Path]:
         file = pending.pop()
         if file not in seen:
             seen.add(file)
-            pending.extend(_imports(file))
+            pending.extend(_source(file).imports)
             if beside is not None and file.is_relative_to(beside):
                 pending.extend(_imports_beside(file, beside))
     return frozenset(seen)
 
 
+class _Source(NamedTuple):
+    """What a file's content says."""
+
+    digest: str
+    imports: frozenset[Path]
+
+
 @cache
-def _content_digest(file: Path) -> str:
+def _source(file: Path) -> _Source:
+    """Digest and imports together, as parsing is what takes time."""
     content = file.read_bytes()
-    if file.suffix == ".py":
-        content = ast.dump(_without_docstrings(ast.parse(content))).encode()
-    return hashlib.sha256(content).hexdigest()
+    if file.suffix != ".py":
+        return _Source(hashlib.sha256(content).hexdigest(), frozenset())
+    tree = ast.parse(content)
+    imports = _imports(tree)
+    return _Source(hashlib.sha256(ast.dump(_without_docstrings(tree)).encode()).hexdigest(), imports)
 
 
 def _without_docstrings(tree: ast.Module) -> ast.Module:
@@ -85,12 +96,9 @@ def _without_docstrings(tree: ast.Module) -> ast.Module:
     return tree
 
 
-@cache
-def _imports(file: Path) -> frozenset[Path]:
-    if file.suffix != ".py":
-        return frozenset()
+def _imports(tree: ast.Module) -> frozenset[Path]:
     found: set[Path] = set()
-    for node in ast.walk(ast.parse(file.read_bytes())):
+    for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             for alias in node.names:
                 found |= _module_files(alias.name)

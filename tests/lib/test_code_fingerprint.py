@@ -27,7 +27,7 @@ def repository(tmp_path, monkeypatch):
 
 
 def fingerprint(repository: Path, builder: str | None = None, study_folder: Path | None = None) -> str:
-    for cached in (subject._content_digest, subject._imports, subject._module_files):
+    for cached in (subject._source, subject._module_files):
         cached.cache_clear()
     return subject.code_fingerprint(repository / "script.py", builder, study_folder)
 
