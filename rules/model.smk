@@ -12,7 +12,7 @@ rule model:
         seed=r"\d+",
     conda:
         "../workflow/envs/tilewright.yaml"
-    threads: 2
+    threads: 1
     resources:
         mem_mb=6000,
     params:
