@@ -14,6 +14,7 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
+from schemas.autotune import Autotune
 from schemas.boosted_trees import Average, BoostedTrees
 from schemas.dataset import Dataset, DrawnSplit, FusionTask, NamedSplit, TileTask
 from schemas.evaluation import Evaluation
@@ -45,6 +46,7 @@ _SECTIONS: list[tuple[str, type[BaseModel]]] = [
     ("models.ID, boosted trees", BoostedTrees),
     ("models.ID, an average", Average),
     ("evaluations.ID", Evaluation),
+    ("autotune.ID", Autotune),
     ("searches.ID", Search),
     ("searches.ID.limits", Limits),
     ("searches.ID.space", Space),

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, StringConstraints, ValidationInfo, model_validator
 
-from schemas.autotune import AutotuneSection
+from schemas.autotune import Autotune
 from schemas.boosted_trees import Average, BoostedTrees
 from schemas.dataset import Dataset, DrawnSplit, NamedSplit
 from schemas.evaluation import Evaluation
@@ -26,7 +26,7 @@ from schemas.study_base import Section, Selection, StudyModel, select
 from schemas.study_references import consistency_problems, id_problems
 from schemas.workload import Workload, all_batches, one_a_batch
 
-SECTIONS = ("workloads", "hardware", "datasets", "models", "evaluations", "searches", "fidelity")
+SECTIONS = ("workloads", "hardware", "datasets", "models", "evaluations", "autotune", "searches", "fidelity")
 """Sections that hold entries by id."""
 
 
@@ -47,8 +47,8 @@ class Study(StudyModel):
     """Learned cost models."""
     evaluations: Section[Evaluation] = {}
     """Models beside their baselines on the programs held out."""
-    autotune: AutotuneSection = {}
-    """Accepted only empty: autotuners come with a later release."""
+    autotune: Section[Autotune] = {}
+    """Autotuners: configurations of programs that a model proposes and a target verifies."""
     searches: Section[Search] = {}
     """Searches for a datapath."""
     fidelity: Section[Fidelity] = {}
@@ -289,6 +289,38 @@ class Study(StudyModel):
             "limits": search.limits.model_dump(),
             "space": search.space.model_dump(),
             "seed": self.seed,
+        }
+
+    def autotuned_workloads(self, id: str) -> list[str]:
+        """The programs of an entry of `autotune`, sorted; by default the test programs of its models."""
+        entry = self.autotune[id]
+        if entry.workloads is not None:
+            return self._selected(entry.workloads)
+        first = self.trained_models()[self.members(next(iter(entry.models().values()))[0])[0]]
+        return self.split(first.dataset, first.split)["test"]
+
+    def resolved_autotune(self, id: str, workload: str) -> dict[str, Any]:
+        """What the autotune rule gets for one program; models keep their order, as the first is the headline."""
+        entry = self.autotune[id]
+        models = {key: [self._autotuning_model(model) for model in ids] for key, ids in entry.models().items()}
+        return {
+            "id": id,
+            "workload": workload,
+            "batch": self.workloads[workload].batch,
+            "hardware": self.resolved_hardware(entry.hardware),
+            **entry.model_dump(exclude={"hardware", "workloads", "tile_models", "fusion_models"}),
+            **{key: models.get(key, []) for key in ("tile_models", "fusion_models")},
+        }
+
+    def _autotuning_model(self, id: str) -> dict[str, Any]:
+        """`members`: the trained models behind it; `trained_on`: their programs."""
+        members = self.members(id)
+        trained = {workload for member in members for workload in self.resolved_model(member)["split"]["train"]}
+        return {
+            "id": id,
+            "members": members,
+            "hardware": sorted({variant for member in members for variant in self.learned_hardware(member)}),
+            "trained_on": sorted(trained),
         }
 
     def resolved_fidelity(self, id: str) -> dict[str, Any]:

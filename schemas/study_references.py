@@ -8,6 +8,7 @@ that they get, and what depends on those is left alone.
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
+from schemas.autotune_references import autotune_problems
 from schemas.boosted_trees import Average, BoostedTrees
 from schemas.dataset import DrawnSplit, NamedSplit
 from schemas.evaluation import RESERVED_IDS, Evaluation
@@ -26,13 +27,19 @@ _REFERENCES = {
     "datasets": {"workloads": "workloads", "hardware": "hardware"},
     "models": {"dataset": "datasets", "hardware": "hardware", "average": "models"},
     "evaluations": {"models": "models", "hardware": "hardware"},
+    "autotune": {
+        "hardware": "hardware",
+        "workloads": "workloads",
+        "tile_models": "models",
+        "fusion_models": "models",
+    },
     "searches": {"workloads": "workloads", "baseline": "hardware"},
     "fidelity": {"workloads": "workloads"},
 }
 """By section: key that holds an id, a list of ids or `all`, to the section that the ids are of."""
 _SELECTIONS = {
     ("datasets", "workloads"), ("datasets", "hardware"), ("models", "hardware"), ("evaluations", "hardware"),
-    ("searches", "workloads"),
+    ("autotune", "workloads"), ("searches", "workloads"),
 }  # fmt: skip
 """Keys where `all` is allowed, and meant if nothing is written."""
 
@@ -94,6 +101,7 @@ def consistency_problems(study: "Study", known: Mapping[str, list[str]]) -> list
         *_runtime_problems(study),
         *_model_problems(study, known),
         *_evaluation_problems(study, known),
+        *autotune_problems(study),
         *_search_problems(study, known),
         *_fidelity_problems(study),
     ]
