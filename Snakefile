@@ -9,6 +9,7 @@ include: "rules/difference.smk"
 include: "rules/model.smk"
 include: "rules/boosted_trees.smk"
 include: "rules/evaluation.smk"
+include: "rules/autotune.smk"
 include: "rules/search.smk"
 include: "rules/fidelity.smk"
 include: "rules/report.smk"
@@ -33,6 +34,11 @@ rule models:
 rule evaluations:
     input:
         all_evaluations(),
+
+
+rule autotunes:
+    input:
+        all_autotunes(),
 
 
 rule searches:

@@ -192,6 +192,30 @@ def all_evaluations():
     return [f"{RESULTS}/evaluation/{evaluation}/manifest.json" for evaluation in STUDY.evaluations]
 
 
+def autotune_spec(wildcards):
+    return STUDY.resolved_autotune(wildcards.autotune, wildcards.workload)
+
+
+def autotune_program(wildcards):
+    return programs([STUDY.program_of(wildcards.workload)])
+
+
+def autotune_models(wildcards):
+    """Every trained model behind the entry's, each once."""
+    spec = autotune_spec(wildcards)
+    entries = [*spec["tile_models"], *spec["fusion_models"]]
+    members = dict.fromkeys(member for entry in entries for member in entry["members"])
+    return [manifest for member in members for manifest in model_manifests(member)]
+
+
+def all_autotunes():
+    return [
+        f"{RESULTS}/autotune/{name}/{workload}/manifest.json"
+        for name in STUDY.autotune
+        for workload in STUDY.autotuned_workloads(name)
+    ]
+
+
 def search_spec(wildcards):
     return STUDY.resolved_search(wildcards.search, int(wildcards.island))
 

@@ -1,0 +1,1 @@
+"""Autotuners: a model proposes configurations of a program, a target runs the most promising ones."""

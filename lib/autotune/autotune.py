@@ -1,0 +1,128 @@
+"""A whole entry of `autotune:` on one program: default configuration, autotuner, tables and listings."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from lib.autotune.configuration import Configuration, chosen_table, default_groups, instruction_table, program_s
+from lib.autotune.listing import difference, listing
+from lib.autotune.strategies import TrainedModels, model_notes, strategies
+from lib.autotune.target import Target
+from lib.autotune.tiles import tune_tiles
+from lib.autotune.tuned import Tuned, compared
+from lib.cost.cost_model import Reason
+from lib.journal import Journal
+from lib.program.extraction import ProgramKernels
+from lib.program.kernels import KERNEL_CLASSES
+from lib.program.program import Program
+from lib.schedule.default import NoTileFits, default_schedule
+from lib.schedule.tiles import tile_counts
+from schemas.autotune_artifact import AutotuneSummary
+
+
+def run_autotune(
+    spec: Mapping[str, Any], program: Program, trained: TrainedModels, target: Target, journal: Journal | None = None
+) -> dict[str, Any]:
+    """Contents of a `schemas.autotune_artifact.AutotuneArtifact`, of a program at its batch.
+
+    Raises ValueError naming workload and hardware where the default configuration can't run on the target.
+    """
+    where = f"workload '{spec['workload']}' on hardware '{spec['hardware']['id']}'"
+    groups, found = default_groups(program)
+    try:
+        default = default_configuration(groups, found, target)
+        tuned = _tuned(spec, program, default, trained, target, journal)
+    except (NoTileFits, ValueError) as error:
+        raise ValueError(f"autotune '{spec['id']}', {where}: {error}") from error
+    results, trace = compared(tuned, default.runtime_s)
+    models = [*spec["tile_models"], *spec["fusion_models"]]
+    notes = model_notes(models, trained, spec["workload"], spec["hardware"]["id"], target.datapath)
+    return {
+        "results.parquet": results,
+        "trace.parquet": trace,
+        "chosen.parquet": chosen_table(tuned.chosen, default),
+        "instructions.parquet": instruction_table(program, tuned.chosen, default),
+        "skipped.parquet": tuned.skipped,
+        "summary.json": _summary(spec, default, tuned, results, notes),
+        "listing.txt": listing(program, tuned.chosen),
+        "difference.txt": difference(program, default, tuned.chosen),
+    }
+
+
+def default_configuration(groups: np.ndarray, found: ProgramKernels, target: Target) -> Configuration:
+    """The kernels of a fusion configuration (`groups` int32[n]), each with its default tile.
+
+    Raises NoTileFits, and ValueError for a kernel class that is not known and where the target can't run a kernel.
+    """
+    check_kernel_classes(found)
+    schedules = default_schedule(found.kernels, target.datapath, found.roots)
+    measured = target.measure(found.kernels, schedules)
+    failing = np.flatnonzero(measured.reason != Reason.OK)
+    if len(failing):
+        k = int(failing[0])
+        raise ValueError(
+            f"the target can't run the default tile of {len(failing)} of {found.kernels.number} kernels, first "
+            f"'{found.roots[k]}': {Reason(measured.reason[k]).name}; without it there is nothing to compare with: "
+            "leave the workload out, or give timeout_s more"
+        )
+    tile, counts = schedules.tile, tile_counts(found.kernels, target.datapath)
+    return Configuration(groups, found, tile, measured.seconds, tile, measured.seconds, counts)
+
+
+def check_kernel_classes(found: ProgramKernels) -> None:
+    """Raise ValueError for a kernel whose class is not in the table: no model knows what it does."""
+    unknown = np.flatnonzero(found.kernels.kernel_class >= len(KERNEL_CLASSES))
+    if len(unknown):
+        k = int(unknown[0])
+        raise ValueError(
+            f"kernel '{found.roots[k]}' is of the unknown class {found.kernels.kernel_class[k]}; known are "
+            + ", ".join(f"{number} {name}" for number, name in enumerate(KERNEL_CLASSES))
+        )
+
+
+def _tuned(
+    spec: Mapping[str, Any],
+    program: Program,
+    default: Configuration,
+    trained: TrainedModels,
+    target: Target,
+    journal: Journal | None,
+) -> Tuned:
+    tile_models = strategies(spec["tile_models"], trained, spec["seeds"])
+    if spec["task"] == "tiles":
+        return tune_tiles(spec, default, tile_models, target, journal)
+    raise ValueError(f"task {spec['task']} is not there yet; allowed: task tiles")
+
+
+def _summary(
+    spec: Mapping[str, Any], default: Configuration, tuned: Tuned, results: pd.DataFrame, notes: list[str]
+) -> AutotuneSummary:
+    best = results.loc[results["runtime_s"].idxmin()]
+    sampled = int((default.tiles > spec["tiles_per_kernel"]).sum()) if spec["task"] != "fusion" else 0
+    one_tile = int((default.tiles == 1).sum())
+    more = []
+    if one_tile:
+        more.append(f"{one_tile} of {len(default.tiles)} kernels have a single tile, so there is nothing to choose")
+    if sampled:
+        text = f"{sampled} kernels have more than {spec['tiles_per_kernel']:,} tiles: a sample of that size was ranked"
+        more.append(f"{text}, and 'exhaustive' is the best of the sample")
+    if len(tuned.skipped):
+        reasons = tuned.skipped["reason"].value_counts()
+        counted = ", ".join(f"{count} {reason}" for reason, count in reasons.items())
+        more.append(f"the target skipped {len(tuned.skipped)} configurations: {counted}")
+    return AutotuneSummary(
+        workload=spec["workload"],
+        hardware=spec["hardware"]["id"],
+        default_s=default.runtime_s,
+        best_known_s=min(float(best["runtime_s"]), default.runtime_s),
+        kernels=default.found.kernels.number,
+        one_tile_kernels=one_tile,
+        sampled_kernels=sampled,
+        headline=tuned.headline,
+        chosen_runtime_s=program_s(tuned.chosen.seconds, tuned.chosen.found.executions),
+        chosen_target_s=tuned.chosen_target_s,
+        best_known_by=str(best["strategy"]),
+        notes=[*notes, *more],
+    )

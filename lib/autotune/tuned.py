@@ -1,0 +1,51 @@
+"""What an autotuner of either kind returns, and how its rows get their speedup and regret."""
+
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from lib.autotune.configuration import Configuration
+from schemas.autotune_artifact import RESULT_COLUMNS, SKIPPED_COLUMNS, TRACE_COLUMNS
+
+
+class Tuned(NamedTuple):
+    """Tables with the columns of `schemas.autotune_artifact`, but for those that :func:`compared` adds."""
+
+    results: pd.DataFrame
+    """RESULT_COLUMNS without `speedup` and `regret_pct`."""
+    trace: pd.DataFrame
+    """TRACE_COLUMNS without `speedup`."""
+    skipped: pd.DataFrame
+    """SKIPPED_COLUMNS, each configuration once."""
+    chosen: Configuration
+    """Of the headline strategy."""
+    chosen_target_s: float
+    """Target seconds that finding it took."""
+    headline: str
+    """The headline strategy."""
+
+
+def compared(tuned: Tuned, default_s: float) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """`results` and `trace` with all columns: speedup over the default configuration (runtime `default_s`), and regret
+    to the least runtime of the stage."""
+    best = tuned.results.groupby("stage")["runtime_s"].transform("min")
+    regret_pct = (tuned.results["runtime_s"] / best - 1.0) * 100.0
+    results = tuned.results.assign(speedup=default_s / tuned.results["runtime_s"], regret_pct=regret_pct)
+    trace = tuned.trace.assign(speedup=default_s / tuned.trace["runtime_s"])
+    return typed(results, RESULT_COLUMNS), typed(trace, TRACE_COLUMNS)
+
+
+def typed(table: pd.DataFrame, columns: dict) -> pd.DataFrame:
+    """The table with exactly these columns, in their order and types."""
+    return pd.DataFrame(
+        {
+            name: table[name].astype(object if column.dtype == "string" else np.dtype(column.dtype))
+            for name, column in columns.items()
+        }
+    )
+
+
+def no_skipped() -> pd.DataFrame:
+    """`skipped` of a target that could run everything."""
+    return typed(pd.DataFrame({name: [] for name in SKIPPED_COLUMNS}), SKIPPED_COLUMNS)
