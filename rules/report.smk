@@ -5,6 +5,7 @@ rule report:
         differences=all_differences(),
         models=all_models(),
         evaluations=all_evaluations(),
+        autotunes=all_autotunes(),
         searches=all_searches(),
         fidelity=all_fidelity(),
     output:

@@ -1,4 +1,4 @@
-"""The goals of the learned models, one place for all of them."""
+"""The goals of the learned models and of the autotuners, one place for all of them."""
 
 from functools import cache
 from typing import Literal
@@ -13,8 +13,28 @@ GROUPS = ("inside", "outside")
 """Goals on these are about groups of sampled hardware variants, others about one variant."""
 
 
-class Goal(StrictModel):
-    """A bound on one figure of an evaluation."""
+class Bound(StrictModel):
+    """What a figure should be."""
+
+    operator: Literal["<=", "<", ">="]
+    """Between the figure and the bound."""
+    bound: float
+    """In the figure's unit."""
+
+    @property
+    def text(self) -> str:
+        """Operator and bound, e.g. `<= 3.5`."""
+        return f"{self.operator} {self.bound:g}"
+
+    def is_met(self, value: float) -> bool:
+        """Whether the value keeps the bound."""
+        if self.operator == ">=":
+            return value >= self.bound
+        return value < self.bound if self.operator == "<" else value <= self.bound
+
+
+class Goal(Bound):
+    """A bound on one figure of an evaluation; a ratio for statistic over-analytical."""
 
     id: str
     """Short name, unique."""
@@ -32,10 +52,6 @@ class Goal(StrictModel):
     """Column `metric` of the evaluation's tables."""
     statistic: Statistic = "mean"
     """Over programs; over-analytical: mean over that of the analytical model."""
-    operator: Literal["<=", "<", ">="]
-    """Between the figure and the bound."""
-    bound: float
-    """In the metric's unit; a ratio for over-analytical."""
     others: str
     """What is known of others."""
 
@@ -45,23 +61,44 @@ class Goal(StrictModel):
             raise ValueError(f"goal {self.id}: statistic {self.statistic} of a group of variants; allowed: mean")
         return self
 
-    @property
-    def text(self) -> str:
-        """Operator and bound, e.g. `<= 3.5`."""
-        return f"{self.operator} {self.bound:g}"
 
-    def is_met(self, value: float) -> bool:
-        """Whether the value keeps the bound."""
-        if self.operator == ">=":
-            return value >= self.bound
-        return value < self.bound if self.operator == "<" else value <= self.bound
+AutotuneFigure = Literal["ranked_regret_pct", "runs_ratio", "wins_pct", "gain_pct"]
+"""`ranked_regret_pct`: the headline strategy's best ranked tiles above the best of all, mean over programs;
+`runs_ratio`: target runs of all tiles over its own; `wins_pct`: programs where it is faster with the model and a small
+budget than the target alone with a large one; `gain_pct`: by how much, mean over programs."""
+
+
+class AutotuneGoal(Bound):
+    """A bound on one figure of an entry of `autotune:`, over programs that no model of it was trained on."""
+
+    id: str
+    """Short name, unique."""
+    what: str
+    """The figure in words."""
+    stage: Literal["tiles", "fusion"]
+    """Of the rows that it is about."""
+    figure: AutotuneFigure
+    """Which one."""
+    top: int | None = None
+    """Tiles of a kernel that are run; only of stage tiles."""
+    budgets_s: tuple[float, float] | None = None
+    """Target seconds of the headline strategy and of the target alone; only of stage fusion."""
+    others: str
+    """What is known of others."""
 
 
 class _Goals(StrictModel):
     goals: list[Goal]
+    autotune: list[AutotuneGoal]
 
 
 @cache
 def load_goals() -> list[Goal]:
     """The goals of `schemas/presets/goals.yaml`."""
     return _Goals.model_validate(load_preset("goals")).goals
+
+
+@cache
+def load_autotune_goals() -> list[AutotuneGoal]:
+    """The goals of the autotuners, of the same file."""
+    return _Goals.model_validate(load_preset("goals")).autotune

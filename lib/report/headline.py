@@ -4,6 +4,7 @@ import math
 
 import pandas as pd
 
+from lib.report.autotune_goals import autotune_headlines
 from lib.report.fidelity_data import fidelity_figures
 from lib.report.fidelity_headline import fidelity_headlines
 from lib.report.goals import goal_results
@@ -19,6 +20,7 @@ def summary(data: ReportData) -> Summary:
     """Every headline figure of the study, sorted by name."""
     figures = [
         *(figure for name in data.evaluations for figure in _evaluation_figures(data, name)),
+        *autotune_headlines(data),
         *(figure for name in data.searches for figure in _search_figures(data, name)),
         *fidelity_headlines(fidelity_figures(data)),
         *_run_figures(data.wall_times),

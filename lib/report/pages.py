@@ -2,6 +2,7 @@
 
 from lib.report import charts, tables
 from lib.report.accuracy_page import accuracy_page
+from lib.report.autotune_page import autotune_page
 from lib.report.claims import claims_table
 from lib.report.difference_page import difference_page
 from lib.report.fidelity_page import fidelity_page
@@ -36,6 +37,7 @@ def build_report(data: ReportData) -> tuple[str, Summary]:
         claims_page(data.simulated(), summary),
         *(accuracy_page(data, name) for name in data.evaluations),
         training_page(data),
+        *(autotune_page(data, name) for name in data.autotunes),
         *(search_page(name, data.searches[name]) for name in data.searches),
         difference_page(data),
         fidelity_page(data),
@@ -67,6 +69,9 @@ def overview_page(data: ReportData, summary: Summary) -> Page:
         page.table(_overall_table(data, evaluation))
     if data.simulated().evaluations:
         page.text(goals_in_words(goal_results(data.simulated())) + " The page Beside the paper has them all.")
+    if data.autotunes:
+        page.heading("Autotuning")
+        page.cards([card for name in data.autotunes for card in _autotune_cards(name, summary)])
     if data.searches:
         page.heading("Search")
         page.cards([card for name in data.searches for card in _search_cards(name, by_name)])
@@ -123,6 +128,20 @@ def _overall_table(data: ReportData, evaluation: str) -> tables.Table:
     )
 
 
+def _autotune_cards(autotune: str, summary: Summary) -> list[Card]:
+    """Speedup of the headline strategy, and its figures that have a goal."""
+    cards = []
+    for figure in summary.figures:
+        section, id, *_ = figure.name.split(".")
+        if (section, id) != ("autotune", autotune):
+            continue
+        quantity, strategy = figure.name.split(".")[-2:]
+        if figure.goal or (quantity == "speedup" and strategy == "learned"):
+            label = f"{autotune}: {quantity.replace('_pct', ', %').replace('_', ' ')}"
+            cards.append(Card(label, tables.number(figure.value, 4), f"strategy {strategy}", figure.goal, figure.met))
+    return cards
+
+
 def _search_cards(search: str, by_name: dict[str, HeadlineFigure]) -> list[Card]:
     gain = by_name.get(f"search.{search}.perf_per_tdp_gain")
     trials = by_name[f"search.{search}.trials"].value
@@ -157,7 +176,7 @@ def study_page(data: ReportData) -> Page:
     page.table(tables.Table("Software", ["name", "version"], [[k, v] for k, v in sorted(data.software.items())]))
     page.heading("What is not there yet")
     page.text(
-        "Measured runtimes (XLA, IREE, recorded TPU files); autotuners; the schedule mapper, residency in the global "
+        "Measured runtimes (XLA, IREE, recorded TPU files); the schedule mapper, residency in the global "
         "buffer and softmax variants of the search; `while` loops, gather, scatter and sort."
     )
     return page

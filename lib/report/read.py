@@ -9,6 +9,7 @@ from lib.program.program_table import program_from_arrays
 from lib.program.work import program_work
 from lib.report.report_data import ReportData
 from schemas.artifact import Artifact, Manifest
+from schemas.autotune_artifact import AutotuneArtifact
 from schemas.dataset_artifact import DatasetArtifact
 from schemas.difference_artifact import DifferenceArtifact
 from schemas.evaluation_artifact import EvaluationArtifact
@@ -22,7 +23,7 @@ MIB = 2**20
 
 def read_report_data(spec: dict[str, Any], inputs: Any, benchmarks: Path) -> ReportData:
     """Read and check everything. `inputs`: lists of manifest paths named programs, shards,
-    differences, models, evaluations, searches, fidelity. Raises ArtifactError for a damaged artifact."""
+    differences, models, evaluations, autotunes, searches, fidelity. Raises ArtifactError for a damaged artifact."""
     shards = {Path(path).parent: DatasetArtifact.read_manifest(Path(path).parent) for path in inputs.shards}
     models = _grouped(ModelArtifact, inputs.models)
     software: dict[str, str] = {}
@@ -37,6 +38,7 @@ def read_report_data(spec: dict[str, Any], inputs: Any, benchmarks: Path) -> Rep
         ),
         models=models,
         evaluations={Path(path).parent.name: EvaluationArtifact.read(path) for path in inputs.evaluations},
+        autotunes=_grouped(AutotuneArtifact, inputs.autotunes),
         searches=_grouped(SearchArtifact, inputs.searches),
         differences={
             (Path(path).parent.parent.name, Path(path).parent.name): DifferenceArtifact.read(path)

@@ -22,6 +22,8 @@ class ReportData:
     models: dict[str, list[Artifact]] = field(default_factory=dict)
     """Model id to one ModelArtifact a seed."""
     evaluations: dict[str, Artifact] = field(default_factory=dict)
+    autotunes: dict[str, list[Artifact]] = field(default_factory=dict)
+    """Id of an entry of `autotune` to one AutotuneArtifact a program."""
     searches: dict[str, list[Artifact]] = field(default_factory=dict)
     """Search id to one SearchArtifact an island."""
     differences: dict[tuple[str, str], Artifact] = field(default_factory=dict)

@@ -44,6 +44,8 @@ def test_everything_is_there_and_valid(finished):
         "evaluation.accuracy.tile.tpu-v3.ape_pct.analytical",
         "evaluation.accuracy.fusion.tpu-v3.mape_pct.learned",
         "evaluation.accuracy.fusion.tpu-v3.mape_pct.calibrated-analytical",
+        "autotune.tiles.tpu-v3.speedup.learned",
+        "autotune.tiles.tpu-v3.speedup.exhaustive",
         "search.convolutions.perf_per_tdp_gain",
     ):
         assert values[name] is not None, name
@@ -71,8 +73,9 @@ MODELS = [
     "Training fusion-time, seed 1",
     "Training tile-ranker, seed 1",
 ]
-SCORING, SEARCHING, WRITING = (
+SCORING, TUNING, SEARCHING, WRITING = (
     "Scoring accuracy on its test programs",
+    "Autotuning transformer for tiles",
     "Searching convolutions, island 1",
     "Writing the report",
 )
@@ -131,17 +134,17 @@ EDITS = {
     _batch: [
         "Labelling fusion rows of convolutions on tpu-v3 for default",
         "Labelling tile rows of convolutions on tpu-v3 for default",
-        "Tracing convolutions", BESIDE, *MODELS, SCORING, SEARCHING, WRITING,
+        "Tracing convolutions", BESIDE, *MODELS, SCORING, TUNING, SEARCHING, WRITING,
     ],
     _builder_argument: [
         "Tracing perceptron",
         "Labelling fusion rows of perceptron on tpu-v3 for default",
         "Labelling tile rows of perceptron on tpu-v3 for default",
-        BESIDE, *MODELS, SCORING, WRITING,
+        BESIDE, *MODELS, SCORING, TUNING, WRITING,
     ],
-    _hardware_field: [*SHARDS, BESIDE, *MODELS, SCORING, SEARCHING, WRITING],
-    _tiles: [*SHARDS[3:], BESIDE, MODELS[1], MODELS[3], SCORING, WRITING],
-    _hyperparameter: [MODELS[3], SCORING, WRITING],
+    _hardware_field: [*SHARDS, BESIDE, *MODELS, SCORING, TUNING, SEARCHING, WRITING],
+    _tiles: [*SHARDS[3:], BESIDE, MODELS[1], MODELS[3], SCORING, TUNING, WRITING],
+    _hyperparameter: [MODELS[3], SCORING, TUNING, WRITING],
     _evaluation: [SCORING, WRITING],
     _trials: [SEARCHING, WRITING],
     _new_workload: ["Tracing another", WRITING],

@@ -1,0 +1,247 @@
+"""The report's page of one entry of `autotune:`: progress against target seconds, programs, and what was chosen."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+
+from lib.report import charts
+from lib.report.autotune_charts import best_so_far_chart
+from lib.report.autotune_figures import (
+    NEAR_PCT,
+    headline_cost_s,
+    headline_rows,
+    headline_strategy,
+    headline_top,
+    last_stage,
+    learned_above_analytical_pct,
+    mean_speedup,
+    model_against_target,
+    results_of,
+    target_s_to_near,
+    traces_of,
+)
+from lib.report.autotune_goals import AutotuneGoalResult, autotune_goal_results
+from lib.report.page import Page
+from lib.report.report_data import ReportData
+from lib.report.tables import Table, number
+from schemas.artifact import Artifact
+from schemas.dataset_artifact import TILE_COLUMNS
+from schemas.reference import load_reference
+
+STAGE_WORDS = {"tiles": "tiles of each kernel", "fusion": "fusion configuration"}
+MOST_KERNELS = 15
+"""Kernels of a program that the page shows; all are in the artifact."""
+
+
+def autotune_page(data: ReportData, id: str) -> Page:
+    """All programs of an entry together, then what was chosen for each."""
+    artifacts = data.autotunes[id]
+    page = Page(f"autotune-{id}", f"Autotune: {id}")
+    spec, summaries = artifacts[0].manifest.spec, [artifact["summary.json"] for artifact in artifacts]
+    page.text(
+        f"Task {spec['task']} on {len(artifacts)} programs for {summaries[0].hardware} (simulated). Target seconds "
+        f"count a compile cost for each new kernel ({_listed(spec['compile_costs_s'])} s) and {spec['repeats']} runs "
+        "of it; a kernel that was run before is not run again, and the default configuration has been run before. "
+        f"Headline figures are at {headline_cost_s(artifacts):g} s a kernel; the headline strategy is "
+        f"{headline_strategy(artifacts)}."
+    )
+    for note in dict.fromkeys(f"{summary.workload}: {note}" for summary in summaries for note in summary.notes):
+        page.text(note)
+    page.table(autotune_goal_table(autotune_goal_results(data)))
+    page.table(statement_table(artifacts))
+    _progress(page, artifacts)
+    page.heading("By program")
+    rows = headline_rows(artifacts)
+    page.chart(
+        charts.bars_by_program(_speedups(rows, headline_strategy(artifacts)), _titled(artifacts), "speedup"),
+        "Runtime under the default configuration over that of the one found, mean over seeds.",
+    )
+    page.table(program_table(artifacts))
+    page.table(strategy_table(artifacts))
+    page.table(near_table(artifacts))
+    page.heading("What was chosen")
+    page.text(
+        f"The configuration of the headline strategy, kernel by kernel, is in autotune/{id}/WORKLOAD: chosen.parquet, "
+        "instructions.parquet (the kernel of each instruction), listing.txt (HLO with kernels named) and "
+        "difference.txt (against the default)."
+    )
+    for artifact in artifacts:
+        page.table(chosen_kernels_table(artifact))
+    return page
+
+
+def _listed(values: Sequence[float]) -> str:
+    return ", ".join(f"{value:g}" for value in values)
+
+
+def _titled(artifacts: Sequence[Artifact]) -> str:
+    if last_stage(artifacts) == "fusion":
+        return f"Speedup by program within {max(artifacts[0].manifest.spec['budgets_s']):g} target seconds"
+    return f"Speedup by program, the best {headline_top(artifacts)} tiles of each kernel run"
+
+
+def _progress(page: Page, artifacts: Sequence[Artifact]) -> None:
+    page.heading("Best so far against target seconds")
+    traces = traces_of(artifacts)
+    for stage, of_stage in traces.groupby("stage", sort=False):
+        for start, of_start in of_stage.groupby("start", sort=False):
+            for cost_s, rows in of_start.groupby("compile_cost_s", sort=False):
+                title = f"{STAGE_WORDS[str(stage)].capitalize()} from the {start} configuration, {cost_s:g} s a compile"
+                page.chart(
+                    best_so_far_chart(rows, headline_strategy(artifacts), title),
+                    "Geometric mean over programs; bands: least and greatest mean of a single seed.",
+                )
+
+
+def _speedups(rows: pd.DataFrame, headline: str) -> pd.DataFrame:
+    """Columns workload, model, value for a bar chart; the headline strategy is blue."""
+    by_program = np.exp(np.log(rows["speedup"]).groupby([rows["strategy"], rows["workload"]], sort=False).mean())
+    table = by_program.rename("value").reset_index().rename(columns={"strategy": "model"})
+    return table.assign(
+        model=table["model"].replace({headline: "learned"}) if headline != "analytical" else table["model"]
+    )
+
+
+def autotune_goal_table(results: list[AutotuneGoalResult]) -> Table:
+    """One row a goal: what is asked, what this study shows, and whether that is enough."""
+    words = {True: "met", False: "not met", None: "not in this study"}
+    rows = [
+        [
+            result.goal.what, result.goal.text, number(result.value), words[result.met],
+            f"{result.programs} ({result.left_out} left out)" if result.autotune else "-", result.autotune or "-",
+            result.goal.others,
+        ]
+        for result in results
+    ]  # fmt: skip
+    return Table(
+        "Goals of the autotuners",
+        ["figure", "goal", "this study", "met?", "programs", "entry", "others"],
+        rows,
+        "Over programs that no model of the entry was trained on. Left out: programs that one was trained on and, for "
+        "fusion, those whose best known configuration is under 1 % better than the default.",
+        {place for place, result in enumerate(results) if result.met is False},
+    )
+
+
+def statement_table(artifacts: Sequence[Artifact]) -> Table:
+    """The paper's statements beside ours."""
+    ours = {
+        "autotune-tiles": learned_above_analytical_pct(artifacts),
+        "autotune-fusion": model_against_target(artifacts),
+        "autotune-fusion-random": model_against_target(artifacts, start="random"),
+    }
+    rows = []
+    for id, values in ours.items():
+        claim = load_reference().claim(id)
+        spread = f"{values.min():.3g} to {values.max():.3g}" if len(values) else "-"
+        rows.append([claim.claim, number(claim.value), number(values.mean()), spread, str(len(values)), claim.unit])
+    return Table(
+        "The paper's statements",
+        ["statement", "paper", "ours, mean", "ours, programs", "number of programs", "unit"],
+        rows,
+        "Tiles: runtime with the learned model's top tiles above that with the analytical model's, negative: learned "
+        "is faster. Fusion: speedup of the model with 60 target seconds over the target alone with 600. Paper: real "
+        "TPUs.",
+    )
+
+
+def program_table(artifacts: Sequence[Artifact]) -> Table:
+    """One row a program: default runtime, speedup and regret of each strategy's headline rows."""
+    rows = headline_rows(artifacts)
+    strategies = list(dict.fromkeys(rows["strategy"]))
+    mean = rows.groupby(["workload", "strategy"])[["speedup", "regret_pct"]].mean()
+    cells = []
+    for artifact in artifacts:
+        summary = artifact["summary.json"]
+        line = [summary.workload, str(summary.kernels), number(summary.default_s * 1e6)]
+        for figure in ("speedup", "regret_pct"):
+            line += [number(mean[figure].get((summary.workload, strategy)), 4) for strategy in strategies]
+        cells.append(line)
+    heads = [f"{figure}: {strategy}" for figure in ("speedup", "regret, %") for strategy in strategies]
+    note = "Mean over seeds. Regret: above the least runtime that any strategy found."
+    return Table("Programs", ["program", "kernels", "default, us", *heads], cells, note)
+
+
+def strategy_table(artifacts: Sequence[Artifact]) -> Table:
+    """One row a strategy and number of tiles or budget, at the first compile cost; seconds at every one."""
+    results = results_of(artifacts)
+    key = ["stage", "strategy", "start", "top", "budget_s"]
+    costs = artifacts[0].manifest.spec["compile_costs_s"]
+    by_cost = results.groupby([*key, "compile_cost_s"], dropna=False)["target_s"].mean()
+    rows = []
+    for values, group in results[results["compile_cost_s"] == costs[0]].groupby(key, dropna=False, sort=False):
+        stage, strategy, start, top, budget_s = values
+        asked = f"{budget_s:g} s" if not pd.isna(budget_s) else (f"top {top}" if top else "all tiles")
+        seconds = [by_cost.get((*values, cost)) for cost in costs]
+        rows.append(
+            [
+                f"{strategy}", str(stage), str(start), asked, number(mean_speedup(group), 4),
+                number(group["regret_pct"].mean()), number(group["ranked_regret_pct"].mean()),
+                number(group["target_runs"].mean()), *(number(value) for value in seconds),
+                str(int(group["failed"].sum() + group["timed_out"].sum())),
+            ]
+        )  # fmt: skip
+    return Table(
+        "Strategies",
+        [
+            "strategy", "stage", "start", "limit", "speedup", "regret, %", "regret of the ranked alone, %",
+            "target runs", *(f"target s at {cost:g} s a compile" for cost in costs), "skipped",
+        ],
+        rows,
+        "Means over programs and seeds (geometric for the speedup). The regret of the ranked alone does not fall back "
+        "on the default tile. Skipped: configurations that the target could not run.",
+        {place for place, row in enumerate(rows) if row[0] == headline_strategy(artifacts)},
+    )  # fmt: skip
+
+
+def near_table(artifacts: Sequence[Artifact]) -> Table:
+    """Target seconds until each strategy is near the best known, at every compile cost."""
+    stage = last_stage(artifacts)
+    near = target_s_to_near(artifacts, stage)
+    costs = artifacts[0].manifest.spec["compile_costs_s"]
+    rows = []
+    for (strategy, start, budget_s), group in near.groupby(["strategy", "start", "budget_s"], dropna=False, sort=False):
+        by_cost = group.set_index("compile_cost_s")
+        first = by_cost.loc[costs[0]]
+        name = strategy if pd.isna(budget_s) else f"{strategy}, {budget_s:g} s"
+        seconds = [by_cost["target_s"].get(cost, np.nan) for cost in costs]
+        rows.append(
+            [
+                str(name), str(start), *("never" if np.isinf(value) else number(value) for value in seconds),
+                f"{first['reached']:.0f} of {first['runs']:.0f}",
+            ]
+        )  # fmt: skip
+    return Table(
+        f"Target seconds to come within {NEAR_PCT:g} % of the best known",
+        ["strategy", "start", *(f"s at {cost:g} s a compile" for cost in costs), "runs that came near"],
+        rows,
+        "Median over programs and seeds; never: more than half of the runs ended before.",
+    )
+
+
+def chosen_kernels_table(artifact: Artifact) -> Table:
+    """The kernels of a program that gained most."""
+    summary, chosen = artifact["summary.json"], artifact["chosen.parquet"]
+    gained = ((chosen["default_s"] - chosen["chosen_s"]) * chosen["executions"]).rename("gained_s")
+    order = gained.sort_values(ascending=False, kind="stable")
+    rows = []
+    for place in order[order > 0].index[:MOST_KERNELS]:
+        row = chosen.loc[place]
+        tiles = ["x".join(str(row[f"{prefix}_{name}"]) for name in TILE_COLUMNS) for prefix in ("default", "chosen")]
+        rows.append(
+            [
+                row["name"], row["kernel_class"], str(row["executions"]), *tiles, number(row["default_s"] * 1e6, 4),
+                number(row["chosen_s"] * 1e6, 4), number(100 * order[place] / summary.default_s),
+            ]
+        )  # fmt: skip
+    speedup = summary.default_s / summary.chosen_runtime_s
+    return Table(
+        f"{summary.workload}: {speedup:.4g} times as fast as the default, by {summary.headline} in "
+        f"{number(summary.chosen_target_s)} target seconds",
+        ["kernel", "class", "executions", "default tile", "chosen tile", "default, us", "chosen, us", "gain, %"],
+        rows,
+        f"The {len(rows)} kernels whose tiles gained most of {len(chosen)}; gain: share of the program's default "
+        "runtime. Tiles: extents of the loops batch, out_h, out_w, out_c, in_c, kernel_h, kernel_w, group.",
+        folded=True,
+    )
