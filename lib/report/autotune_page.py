@@ -29,6 +29,7 @@ from schemas.artifact import Artifact
 from schemas.dataset_artifact import TILE_COLUMNS
 from schemas.reference import load_reference
 
+NO_BREAK = "\N{NO-BREAK SPACE}"
 STAGE_WORDS = {"tiles": "tiles of each kernel", "fusion": "fusion configuration"}
 MOST_KERNELS = 15
 """Kernels of a program that the page shows; all are in the artifact."""
@@ -40,7 +41,8 @@ def autotune_page(data: ReportData, id: str) -> Page:
     page = Page(f"autotune-{id}", f"Autotune: {id}")
     spec, summaries = artifacts[0].manifest.spec, [artifact["summary.json"] for artifact in artifacts]
     page.text(
-        f"Task {spec['task']} on {len(artifacts)} programs for {summaries[0].hardware} (simulated). Target seconds "
+        f"Task {spec['task']} on {len(artifacts)} program{'s' * (len(artifacts) > 1)} for {summaries[0].hardware} "
+        "(simulated). Target seconds "
         f"count a compile cost for each new kernel ({_listed(spec['compile_costs_s'])} s) and {spec['repeats']} runs "
         "of it; a kernel that was run before is not run again, and the default configuration has been run before. "
         f"Headline figures are at {headline_cost_s(artifacts):g} s a kernel; the headline strategy is "
@@ -54,8 +56,8 @@ def autotune_page(data: ReportData, id: str) -> Page:
     page.heading("By program")
     rows = headline_rows(artifacts)
     page.chart(
-        charts.bars_by_program(_speedups(rows, headline_strategy(artifacts)), _titled(artifacts), "speedup"),
-        "Runtime under the default configuration over that of the one found, mean over seeds.",
+        charts.bars_by_program(_gains(rows, headline_strategy(artifacts)), _titled(artifacts), "% faster"),
+        "Runtime under the default configuration over that of the one found, minus 1, mean over seeds.",
     )
     page.table(program_table(artifacts))
     page.table(strategy_table(artifacts))
@@ -94,13 +96,11 @@ def _progress(page: Page, artifacts: Sequence[Artifact]) -> None:
                 )
 
 
-def _speedups(rows: pd.DataFrame, headline: str) -> pd.DataFrame:
-    """Columns workload, model, value for a bar chart; the headline strategy is blue."""
-    by_program = np.exp(np.log(rows["speedup"]).groupby([rows["strategy"], rows["workload"]], sort=False).mean())
-    table = by_program.rename("value").reset_index().rename(columns={"strategy": "model"})
-    return table.assign(
-        model=table["model"].replace({headline: "learned"}) if headline != "analytical" else table["model"]
-    )
+def _gains(rows: pd.DataFrame, headline: str) -> pd.DataFrame:
+    """Columns workload, model, value (%) for a bar chart; the headline strategy is called and coloured as learned."""
+    by_program = rows.groupby(["strategy", "workload"], sort=False)["speedup"].mean()
+    table = ((by_program - 1.0) * 100.0).rename("value").reset_index().rename(columns={"strategy": "model"})
+    return table if headline == "analytical" else table.replace({"model": {headline: "learned"}})
 
 
 def autotune_goal_table(results: list[AutotuneGoalResult]) -> Table:
@@ -108,7 +108,7 @@ def autotune_goal_table(results: list[AutotuneGoalResult]) -> Table:
     words = {True: "met", False: "not met", None: "not in this study"}
     rows = [
         [
-            result.goal.what, result.goal.text, number(result.value), words[result.met],
+            result.goal.what, result.goal.text.replace(" ", NO_BREAK), number(result.value), words[result.met],
             f"{result.programs} ({result.left_out} left out)" if result.autotune else "-", result.autotune or "-",
             result.goal.others,
         ]
@@ -166,13 +166,14 @@ def program_table(artifacts: Sequence[Artifact]) -> Table:
 def strategy_table(artifacts: Sequence[Artifact]) -> Table:
     """One row a strategy and number of tiles or budget, at the first compile cost; seconds at every one."""
     results = results_of(artifacts)
+    results = results.assign(budget_s=results["budget_s"].fillna(0.0))  # no budget; NaN would not be found again
     key = ["stage", "strategy", "start", "top", "budget_s"]
     costs = artifacts[0].manifest.spec["compile_costs_s"]
-    by_cost = results.groupby([*key, "compile_cost_s"], dropna=False)["target_s"].mean()
+    by_cost = results.groupby([*key, "compile_cost_s"])["target_s"].mean()
     rows = []
-    for values, group in results[results["compile_cost_s"] == costs[0]].groupby(key, dropna=False, sort=False):
+    for values, group in results[results["compile_cost_s"] == costs[0]].groupby(key, sort=False):
         stage, strategy, start, top, budget_s = values
-        asked = f"{budget_s:g} s" if not pd.isna(budget_s) else (f"top {top}" if top else "all tiles")
+        asked = f"{budget_s:g} s" if budget_s else (f"top {top}" if top else "all tiles")
         seconds = [by_cost.get((*values, cost)) for cost in costs]
         rows.append(
             [
@@ -208,7 +209,7 @@ def near_table(artifacts: Sequence[Artifact]) -> Table:
         seconds = [by_cost["target_s"].get(cost, np.nan) for cost in costs]
         rows.append(
             [
-                str(name), str(start), *("never" if np.isinf(value) else number(value) for value in seconds),
+                str(name), str(start), *(number(value if np.isfinite(value) else None) for value in seconds),
                 f"{first['reached']:.0f} of {first['runs']:.0f}",
             ]
         )  # fmt: skip
@@ -216,7 +217,7 @@ def near_table(artifacts: Sequence[Artifact]) -> Table:
         f"Target seconds to come within {NEAR_PCT:g} % of the best known",
         ["strategy", "start", *(f"s at {cost:g} s a compile" for cost in costs), "runs that came near"],
         rows,
-        "Median over programs and seeds; never: more than half of the runs ended before.",
+        "Median over programs and seeds; -: more than half of the runs ended before.",
     )
 
 

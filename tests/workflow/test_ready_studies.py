@@ -33,6 +33,7 @@ def test_dry_run_plans_every_entry_once(study, tmp_path):
         "Training": sum(len(model.seeds) for model in trained if model.kind == "network"),
         "Growing": sum(len(model.seeds) for model in trained if model.kind == "boosted-trees"),
         "Scoring": len(loaded.evaluations),
+        "Autotuning": sum(len(loaded.autotuned_workloads(name)) for name in loaded.autotune),
         "Searching": sum(search.islands for search in loaded.searches.values()),
         "Comparing": len(loaded.fidelity),
         "Writing": 1,
