@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from lib.hardware.datapath import Datapath
 from lib.program.kernels import Kernels
 from lib.schedule.schedules import Schedules
 from lib.schedule.tiles import tile_space_and_default
@@ -36,7 +37,7 @@ class TileSpace(NamedTuple):
         return Schedules(*(array[cut] for array in self.schedules))
 
 
-def tile_space_of(kernels: Kernels, executions: np.ndarray, datapath, tiles_per_kernel: int) -> TileSpace:
+def tile_space_of(kernels: Kernels, executions: np.ndarray, datapath: Datapath, tiles_per_kernel: int) -> TileSpace:
     """The tile space of each kernel, or a sample of it with the default tile. Every kernel must have a tile that fits
     (:func:`lib.schedule.default.default_schedule` says so in words)."""
     schedules, is_default = tile_space_and_default(kernels, datapath, tiles_per_kernel, SAMPLE_SEED)

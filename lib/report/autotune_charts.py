@@ -1,5 +1,7 @@
 """Best-so-far curves of autotuners."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
@@ -11,11 +13,12 @@ POINTS = 160
 BAND_OPACITY = 0.18
 
 
-def best_so_far_chart(traces: pd.DataFrame, headline: str, title: str) -> go.Figure:
+def best_so_far_chart(traces: pd.DataFrame, headlines: Sequence[str | None], title: str) -> go.Figure:
     """Program speedup over the default against target seconds: geometric mean over programs, a line a strategy, with a
     band from the least to the greatest mean of a single seed.
 
-    `traces`: strategy, seed, workload, budget_s, target_s, speedup; of one stage, start and compile cost.
+    The strategies among `headlines` have the learned models' colour. `traces`: strategy, seed, workload, budget_s,
+    target_s, speedup; of one stage, start and compile cost.
     """
     figure = new_figure(title, "target seconds a program", "speedup over the default", height=440)
     spent = traces["target_s"]
@@ -28,7 +31,7 @@ def best_so_far_chart(traces: pd.DataFrame, headline: str, title: str) -> go.Fig
     ):
         by_seed = np.stack([_mean_curve(of_seed, grid) for _, of_seed in rows.groupby("seed", sort=False)])
         name = str(strategy) if pd.isna(budget_s) else f"{strategy}, {budget_s:g} s"
-        shade = colour("learned" if strategy == headline else str(strategy), position)
+        shade = colour("learned" if strategy in headlines else str(strategy), position)
         _add_band(figure, grid, by_seed, name, shade)
         dash = "solid" if pd.isna(budget_s) or budget_s == traces["budget_s"].max() else "dash"
         figure.add_scatter(

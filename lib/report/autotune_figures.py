@@ -38,8 +38,14 @@ def traces_of(artifacts: Sequence[Artifact]) -> pd.DataFrame:
 
 
 def headline_strategy(artifacts: Sequence[Artifact]) -> str:
-    """The entry's first model, or what stands for it."""
+    """Of the last stage: the entry's first model, or what stands for it."""
     return str(artifacts[0]["summary.json"].headline)
+
+
+def fusion_headline(artifacts: Sequence[Artifact]) -> str | None:
+    """Of stage fusion: the entry's first fusion model; None without one."""
+    models = artifacts[0].manifest.spec["fusion_models"]
+    return str(models[0]["id"]) if models else None
 
 
 def last_stage(artifacts: Sequence[Artifact]) -> str:
@@ -127,10 +133,9 @@ def model_against_target(
         & (results["compile_cost_s"] == headline_cost_s(artifacts))
         & (results["start"] == start)
     ]
-    headline = headline_strategy(artifacts).partition("+")[0]
     least = {artifact["summary.json"].workload: artifact["summary.json"].best_known_s for artifact in artifacts}
     default = {artifact["summary.json"].workload: artifact["summary.json"].default_s for artifact in artifacts}
-    model = rows[(rows["strategy"] == headline) & (rows["budget_s"] == budgets_s[0])]
+    model = rows[(rows["strategy"] == fusion_headline(artifacts)) & (rows["budget_s"] == budgets_s[0])]
     alone = rows[(rows["strategy"] == "target") & (rows["budget_s"] == budgets_s[1])]
     ratio = alone.groupby("workload")["runtime_s"].mean() / model.groupby("workload")["runtime_s"].mean()
     worthwhile = [w for w in ratio.index if default[w] / least[w] >= 1.0 + LITTLE_TO_GAIN_PCT / 100.0]

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from lib.report.autotune_figures import (
+    fusion_headline,
     headline_cost_s,
     headline_rows,
     headline_strategy,
@@ -66,7 +67,7 @@ def _is_held_out(artifact: Artifact) -> bool:
 
 
 def _strategy(goal: AutotuneGoal, artifacts: Sequence[Artifact]) -> str:
-    return headline_strategy(artifacts).partition("+")[0] if goal.stage == "fusion" else headline_strategy(artifacts)
+    return str(fusion_headline(artifacts)) if goal.stage == "fusion" else headline_strategy(artifacts)
 
 
 def _value(goal: AutotuneGoal, artifacts: Sequence[Artifact]) -> tuple[float, int]:

@@ -9,6 +9,7 @@ from lib.report import charts
 from lib.report.autotune_charts import best_so_far_chart
 from lib.report.autotune_figures import (
     NEAR_PCT,
+    fusion_headline,
     headline_cost_s,
     headline_rows,
     headline_strategy,
@@ -91,7 +92,7 @@ def _progress(page: Page, artifacts: Sequence[Artifact]) -> None:
             for cost_s, rows in of_start.groupby("compile_cost_s", sort=False):
                 title = f"{STAGE_WORDS[str(stage)].capitalize()} from the {start} configuration, {cost_s:g} s a compile"
                 page.chart(
-                    best_so_far_chart(rows, headline_strategy(artifacts), title),
+                    best_so_far_chart(rows, [headline_strategy(artifacts), fusion_headline(artifacts)], title),
                     "Geometric mean over programs; bands: least and greatest mean of a single seed.",
                 )
 

@@ -106,7 +106,7 @@ def test_headline_figures():
 def test_best_so_far_is_a_step_and_a_geometric_mean():
     rows = traces_of(TILES)
     rows = rows[(rows["compile_cost_s"] == 1.0) & (rows["strategy"] == "ranker")]
-    (line,) = best_so_far_chart(rows, "ranker", "title").data
+    (line,) = best_so_far_chart(rows, ["ranker"], "title").data
     assert line.y[0] == pytest.approx(math.sqrt(2 / 1.01 * 2.0))  # the grid starts where the first seconds are spent
 
 
@@ -114,7 +114,7 @@ def test_bands_span_the_seeds():
     one = tiles_of("net")["trace.parquet"].assign(workload="net")
     one = one[(one["compile_cost_s"] == 1.0) & (one["strategy"] == "ranker")]
     other = one.assign(seed=2, speedup=one["speedup"] * 1.5)
-    band, line = best_so_far_chart(pd.concat([one, other]), "ranker", "title").data
+    band, line = best_so_far_chart(pd.concat([one, other]), ["ranker"], "title").data
     assert max(band.y) == pytest.approx(1.5 * 2 / 1.01)
     assert line.y[-1] == pytest.approx(1.25 * 2 / 1.01)
 
