@@ -28,7 +28,12 @@ def kernel_row(flow: Dataflow, members: tuple[int, ...]) -> tuple[KernelRow, tup
     Raises ValueError for members that are no legal kernel, UnsupportedInstruction for what no kernel represents, sizes
     that arrays of kernels don't hold among it.
     """
-    region = _region(flow, members)
+    return region_row(_region(flow, members))
+
+
+def region_row(region: Region) -> tuple[KernelRow, tuple[int, ...]]:
+    """The kernel of a region that is complete, see :func:`kernel_row`. Raises UnsupportedInstruction."""
+    flow, members = region.flow, tuple(reversed(region.members))
     loops = CanonicalLoops(region)
     node: dict[tuple, int] = {}
     operands: list[OperandRow] = []

@@ -1,5 +1,6 @@
 """The instructions that become one kernel, grown from its root, with the index map of each."""
 
+from copy import copy
 from math import prod
 
 from lib.program.dataflow import IN_PLACE, Dataflow, Operand, Use
@@ -45,6 +46,13 @@ class Region:
         self.maps[root] = self._root_map(instruction)
         if flow.is_hero(root):
             self._make_hero(root)
+
+    def copy(self) -> "Region":
+        """A region of its own that has grown as far as this one."""
+        other = copy(self)
+        other.members, other.extent, other.kind = self.members.copy(), self.extent.copy(), self.kind.copy()
+        other.maps = self.maps.copy()
+        return other
 
     def new_loop(self, extent: int, kind: int) -> int:
         """Number of a further loop."""

@@ -1,0 +1,109 @@
+"""Simulated annealing of many chains on a model: all new kernels of a round are priced in one batch."""
+
+from collections.abc import Sequence
+from math import inf
+from typing import NamedTuple
+
+import numpy as np
+
+from lib.autotune.fusion_chain import MOST_FLIPS, Chain, is_taken
+from lib.autotune.fusion_kernels import KernelPrices
+from lib.fusion.grouping import GroupingRules
+from lib.journal import Journal
+
+ROUNDS_A_RECORD = 100
+"""Rounds between records of the journal."""
+
+
+class Found(NamedTuple):
+    """A configuration that a model finds fast."""
+
+    fuse: np.ndarray
+    """bool[n]"""
+    seconds: float
+    """Of the program, by the model."""
+
+
+class Annealing(NamedTuple):
+    """What annealing found."""
+
+    found: list[Found]
+    """The best of each chain, the fastest first, each configuration once."""
+    moves: int
+    """Moves tried."""
+    failed: int
+    """Moves to configurations with a kernel that can't run; they were never taken."""
+
+
+def anneal(
+    rules: GroupingRules,
+    prices: KernelPrices,
+    starts: Sequence[np.ndarray],
+    rounds: int,
+    seed: Sequence[int],
+    journal: Journal | None = None,
+) -> Annealing:
+    """One chain from each of `starts` (bool[n]), `rounds` moves each; the temperature falls geometrically.
+
+    Round r draws from the stream (seed, r) alone, so an annealing that is continued from its journal equals one that
+    was never stopped. A chain whose start can't run is at infinity and takes the first moves that can.
+    """
+    chains = [Chain(rules, fuse) for fuse in starts]
+    prices.learn(state for chain in chains for state in chain.grouping.kernels.values())
+    for chain in chains:
+        chain.begin(prices.of_state)
+    first, failed = _restored(chains, rules, prices, journal) if journal is not None else (0, 0)
+    for number in range(first, rounds if rules.nodes else 0):
+        rng = np.random.default_rng([*seed, number])
+        draws, chance = rng.random((len(chains), 2 * MOST_FLIPS)), rng.random(len(chains)).tolist()
+        changes = [chain.proposed(draws[place]) for place, chain in enumerate(chains)]
+        prices.learn(state for change in changes for state in change.added.values())
+        for chain, change, draw in zip(chains, changes, chance, strict=True):
+            after = chain.seconds_after(change, prices.of_state)
+            if after == inf:
+                failed += 1
+            elif is_taken(chain.seconds, after, number / rounds, draw):
+                chain.take(change, after)
+        if journal is not None and ((number + 1) % ROUNDS_A_RECORD == 0 or number + 1 == rounds):
+            _record(chains, prices, journal, number + 1, failed)
+    return Annealing(_distinct(chains, rules), rounds * len(chains) if rules.nodes else 0, failed)
+
+
+def _distinct(chains: Sequence[Chain], rules: GroupingRules) -> list[Found]:
+    found: dict[bytes, Found] = {}
+    for chain in sorted(chains, key=lambda chain: chain.best_seconds):
+        if chain.best_seconds < inf:
+            fused = np.array(chain.best_fuse, dtype=bool)
+            found.setdefault(fused.tobytes(), Found(fused, chain.best_seconds))
+    return list(found.values())
+
+
+def _record(chains: Sequence[Chain], prices: KernelPrices, journal: Journal, rounds: int, failed: int) -> None:
+    """Prices too: a model's may depend in the last digits on the batch in which a kernel was priced."""
+    known = prices.of_fingerprint
+    arrays = {
+        "fuse": np.array([chain.grouping.fuse for chain in chains], dtype=bool),
+        "best_fuse": np.array([chain.best_fuse for chain in chains], dtype=bool),
+        "seconds": np.array([[chain.seconds, chain.best_seconds] for chain in chains]),
+        "fingerprint": np.array([name.encode() for name in known], dtype="S32"),
+        "price": np.array(list(known.values())),
+    }
+    journal.append({"rounds": rounds, "failed": failed}, arrays)
+
+
+def _restored(
+    chains: list[Chain], rules: GroupingRules, prices: KernelPrices, journal: Journal
+) -> tuple[int, int]:
+    """Rounds done and moves failed, after the chains have been put where the journal left them."""
+    arrays = journal.arrays()
+    if not arrays:
+        return 0, 0
+    names = (name.decode() for name in arrays["fingerprint"].tolist())
+    prices.of_fingerprint |= dict(zip(names, arrays["price"].tolist(), strict=True))
+    for place in range(len(chains)):
+        chain = chains[place] = Chain(rules, arrays["fuse"][place])
+        chain.best_fuse = arrays["best_fuse"][place].tolist()
+        chain.seconds, chain.best_seconds = arrays["seconds"][place].tolist()
+    prices.of_state.clear()
+    prices.learn(state for chain in chains for state in chain.grouping.kernels.values())
+    return journal.records[-1]["rounds"], journal.records[-1]["failed"]

@@ -1,0 +1,113 @@
+"""The fusion autotuner on four ops in a row, whose best configuration and target seconds are worked out by hand."""
+
+import numpy as np
+import pytest
+
+from lib.autotune.fusion import FusionTuner, fusion_runs
+from lib.autotune.fusion_target import Charges, Ran
+from lib.cost.cost_model import Reason
+from tests.lib.autotune.fusion_examples import four_in_a_row, hand_price, hand_run
+
+
+
+@pytest.fixture(autouse=True)
+def few_moves_on_the_target(monkeypatch):
+    monkeypatch.setattr("lib.autotune.fusion.MOST_TARGET_MOVES", 200)
+
+
+PAIR_S = 1.0 + 3 * 2.2
+"""Target seconds of the one new kernel of the best configuration: it is compiled once and runs three times."""
+
+
+def tuned(budget_s: float, run=hand_run, price=hand_price, timeout_s: float = float("inf"), start="default", seed=1):
+    tuner = FusionTuner(four_in_a_row(), run)
+    return tuner.with_model("model", price, start, seed, Charges(1.0, 3, timeout_s), budget_s, chains=4, rounds=40)
+
+
+def test_the_model_s_best_is_found_and_costs_one_kernel():
+    found = tuned(100.0)
+    assert found.improvements[0].seconds == pytest.approx(5.8)  # the default: all four in one kernel
+    assert found.seconds == pytest.approx(4.4)
+    assert found.target_s == pytest.approx(PAIR_S)
+    assert [one.runs for one in found.compiled] == [3]
+    assert int(found.fuse.sum()) == 2
+
+
+def test_a_budget_that_ends_before_the_kernel_has_run_keeps_the_default():
+    found = tuned(PAIR_S - 0.1)
+    assert found.seconds == pytest.approx(5.8)
+    assert found.target_s == pytest.approx(PAIR_S - 0.1)
+    assert found.compiled == []
+
+
+def test_a_smaller_budget_is_the_beginning_of_a_larger_one():
+    found = tuned(100.0)
+    assert found.within(PAIR_S + 0.1).seconds == pytest.approx(4.4)
+    early = found.within(PAIR_S - 0.1)
+    assert (early.seconds, early.target_s) == (pytest.approx(5.8), pytest.approx(PAIR_S - 0.1))
+
+
+def test_a_kernel_that_times_out_is_counted_and_never_chosen():
+    found = tuned(100.0, timeout_s=2.0)
+    assert Reason.TIMED_OUT in [one.reason for one in found.compiled]
+    assert found.failed >= 1
+    assert found.seconds == pytest.approx(5.2)  # kernels of one op are the only ones within 2 s, less the default
+
+
+def test_kernels_that_fail_cost_their_compilation_and_are_never_chosen():
+    def pairs_fail(kernels):
+        fails = np.diff(kernels.op_offset) == 2
+        return Ran(
+            np.where(fails, np.nan, hand_price(kernels)),
+            np.where(fails, Reason.FAILED, Reason.OK).astype(np.uint8),
+        )
+
+    found = tuned(100.0, run=pairs_fail)
+    failing = [one for one in found.compiled if one.reason == Reason.FAILED]
+    assert [one.runs for one in failing] == [0]
+    assert found.failed >= 1
+    assert found.seconds == pytest.approx(5.0)  # three and one
+
+
+def test_a_model_that_is_wrong_by_a_factor_is_corrected():
+    assert tuned(100.0, price=lambda kernels: 7 * hand_price(kernels)).seconds == pytest.approx(4.4)
+
+
+def test_annealing_on_the_target_alone_finds_it_too():
+    tuner = FusionTuner(four_in_a_row(), hand_run)
+    found = tuner.on_target("target", "default", 1, Charges(1.0), 100.0)
+    assert found.seconds == pytest.approx(4.4)
+    # All that there is to run: kernels of one, two and three ops; that of four has been run before.
+    assert found.target_s == pytest.approx(3 * 1.0 + 3 * (1.3 + 2.2 + 3.7))
+
+
+def test_an_empty_budget_is_refused():
+    with pytest.raises(ValueError, match="a budget of 0 target seconds is empty"):
+        tuned(0.0)
+
+
+def test_a_target_that_can_not_run_the_default_is_refused():
+    def nothing_runs(kernels):
+        return Ran(np.full(kernels.number, np.nan), np.full(kernels.number, Reason.FAILED, dtype=np.uint8))
+
+    with pytest.raises(ValueError, match="can't run the default fusion configuration"):
+        FusionTuner(four_in_a_row(), nothing_runs)
+
+
+def test_every_strategy_runs_with_every_budget_start_and_cost_and_repeats_by_seed():
+    def runs():
+        tuner = FusionTuner(four_in_a_row(), hand_run)
+        return list(
+            fusion_runs(
+                tuner, [("model", hand_price)], starts=["default", "random"], seed=3, budgets_s=[10.0, 5.0],
+                charges=[Charges(1.0), Charges(0.1)], chains=2, rounds=10,
+            )
+        )  # fmt: skip
+
+    first, second = runs(), runs()
+    asked = {(run.strategy, run.start, run.compile_cost_s, run.budget_s) for run in first}
+    assert len(asked) == len(first) == 3 * 2 * 2 * 2
+    for one, other in zip(first, second, strict=True):
+        assert [tuple(i[:2]) for i in one.improvements] == [tuple(i[:2]) for i in other.improvements]
+        assert one.target_s == other.target_s <= one.budget_s
+        assert one.fuse.tolist() == other.fuse.tolist()
