@@ -51,6 +51,8 @@ class Autotune(StudyModel):
     """Fusion configurations that annealing starts from; not with task tiles."""
     chains: PositiveInt = 64
     """Annealing chains that are priced as one batch; not with task tiles."""
+    rounds: PositiveInt = 400
+    """Moves of each chain on a model before the target is asked; not with task tiles."""
 
     def inconsistencies(self) -> list[Problem]:
         """Models that the task has no use for."""

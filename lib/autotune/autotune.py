@@ -7,14 +7,15 @@ import numpy as np
 import pandas as pd
 
 from lib.autotune.configuration import Configuration, chosen_table, default_groups, instruction_table, program_s
+from lib.autotune.fusion_tables import all_fusion_runs, best_run, result_rows, skipped_rows, trace_rows
 from lib.autotune.listing import difference, listing
 from lib.autotune.strategies import TrainedModels, model_notes, strategies
 from lib.autotune.target import Target
 from lib.autotune.tiles import tune_tiles
 from lib.autotune.tuned import Tuned, compared
-from lib.cost.cost_model import Reason
+from lib.cost.cost_model import CostModel, Reason
 from lib.journal import Journal
-from lib.program.extraction import ProgramKernels
+from lib.program.extraction import ProgramKernels, extract
 from lib.program.kernels import KERNEL_CLASSES
 from lib.program.program import Program
 from lib.schedule.default import NoTileFits, default_schedule
@@ -93,7 +94,46 @@ def _tuned(
     tile_models = strategies(spec["tile_models"], trained, spec["seeds"])
     if spec["task"] == "tiles":
         return tune_tiles(spec, default, tile_models, target, journal)
-    raise ValueError(f"task {spec['task']} is not there yet; allowed: task tiles")
+    fused = tune_fusion(spec, program, strategies(spec["fusion_models"], trained, spec["seeds"]), target, journal)
+    if spec["task"] == "fusion":
+        return fused
+    return _both(fused, tune_tiles(spec, fused.chosen, tile_models, target, journal))
+
+
+def tune_fusion(
+    spec: Mapping[str, Any],
+    program: Program,
+    models: Mapping[str, Mapping[int, CostModel]],
+    target: Target,
+    journal: Journal | None = None,
+) -> Tuned:
+    """All strategies of the fusion autotuner; `models`: strategy to seed to model, the first one is the headline."""
+    tuner, found = all_fusion_runs(spec, program, models, target, journal)
+    headline = next(iter(models), "analytical")
+    best = best_run(found, headline)
+    groups = tuner.space.group(best.fuse)
+    chosen = default_configuration(groups, extract(program, groups), target)
+    skipped = skipped_rows(tuner, found, target)
+    return Tuned(result_rows(found), trace_rows(found), skipped, chosen, best.target_s, headline)
+
+
+def _both(fused: Tuned, tiled: Tuned) -> Tuned:
+    """Fusion first, then the tiles of the kernels that it chose; a strategy of tiles is named FUSION+TILES."""
+
+    def named(table: pd.DataFrame) -> pd.DataFrame:
+        strategy = table["strategy"]
+        return table.assign(strategy=strategy.where(strategy == "exhaustive", fused.headline + "+" + strategy))
+
+    results, trace, skipped = (
+        pd.concat([one, other], ignore_index=True)
+        for one, other in (
+            (fused.results, named(tiled.results)),
+            (fused.trace, named(tiled.trace)),
+            (fused.skipped, tiled.skipped),
+        )
+    )
+    target_s, headline = fused.chosen_target_s + tiled.chosen_target_s, f"{fused.headline}+{tiled.headline}"
+    return Tuned(results, trace, skipped.drop_duplicates(), tiled.chosen, target_s, headline)
 
 
 def _summary(

@@ -10,8 +10,9 @@ import numpy as np
 from lib.autotune.fusion_annealing import Annealing, anneal
 from lib.autotune.fusion_chain import MOST_FLIPS, Chain, is_taken
 from lib.autotune.fusion_kernels import DistinctKernels, KernelPrices, Price
-from lib.autotune.fusion_target import Account, Charges, Compiled, Run, TargetKernels
+from lib.autotune.fusion_target import Account, Compiled, Run, TargetKernels
 from lib.autotune.fusion_verify import Improvement, Verified, verify
+from lib.autotune.target import Prices
 from lib.fusion.grouping import Grouping, GroupingRules
 from lib.fusion.space import FusionSpace
 from lib.journal import Journal
@@ -80,9 +81,9 @@ class FusionTuner:
         self.space = FusionSpace(program)
         self.rules = GroupingRules(self.space)
         self.kernels = DistinctKernels(self.rules.states)
-        self.target = TargetKernels(self.kernels, run)
+        self.target = TargetKernels(self.kernels, run, Journal(journal / "target") if journal is not None else None)
         self._journal = journal
-        self._prices: dict[str, KernelPrices] = {}
+        self._prices: dict[tuple[str, int], KernelPrices] = {}
         self._searches: dict[tuple, Annealing] = {}
         self.default_s = self._seconds(self.space.default())
         if self.default_s == inf:
@@ -106,19 +107,19 @@ class FusionTuner:
         )
 
     def on_target(
-        self, strategy: Literal["target", "random"], start: Start, seed: int, charges: Charges, budget_s: float
+        self, strategy: Literal["target", "random"], start: Start, seed: int, prices: Prices, budget_s: float
     ) -> FusionRun:
         """Annealing of one chain with the target's own seconds; `random` takes every move that can run.
 
         The temperature falls with the budget. Raises ValueError for an empty budget.
         """
         began = self.start(start, seed)
-        account = self._account(began, charges, budget_s)
+        account = self._account(began, prices, budget_s)
         found = _walk(self.rules, account, began, (seed, 1), takes_all=strategy == "random")
         return _run(strategy, start, seed, account, found)
 
     def with_model(
-        self, name: str, price: Price, start: Start, seed: int, charges: Charges, budget_s: float,
+        self, name: str, price: Price, start: Start, seed: int, prices: Prices, budget_s: float,
         chains: int, rounds: int,
     ) -> FusionRun:  # fmt: skip
         """Annealing of many chains on a model, then the target for what they found; `name` is the strategy's.
@@ -126,23 +127,23 @@ class FusionTuner:
         Raises ValueError for an empty budget.
         """
         began = self.start(start, seed)
-        account = self._account(began, charges, budget_s)
-        prices = self._prices.setdefault(name, KernelPrices(self.kernels, price))
+        account = self._account(began, prices, budget_s)
+        known = self._prices.setdefault((name, seed), KernelPrices(self.kernels, price))
         key = (name, start, seed, chains, rounds)
         if key not in self._searches:
             journal = Journal(self._journal / "-".join(map(str, key))) if self._journal is not None else None
-            self._searches[key] = anneal(self.rules, prices, [began] * chains, rounds, (seed, 2, 0), journal)
+            self._searches[key] = anneal(self.rules, known, [began] * chains, rounds, (seed, 2, 0), journal)
 
         def search_again(number: int, corrected: KernelPrices, best: np.ndarray) -> Annealing:
             further = max(1, int(FURTHER_ROUNDS * rounds))
             return anneal(self.rules, corrected, [best] * chains, further, (seed, 2, number))
 
-        found = verify(self.rules, account, prices, began, self._searches[key], search_again)
+        found = verify(self.rules, account, known, began, self._searches[key], search_again)
         return _run(name, start, seed, account, found)
 
-    def _account(self, began: np.ndarray, charges: Charges, budget_s: float) -> Account:
+    def _account(self, began: np.ndarray, prices: Prices, budget_s: float) -> Account:
         """Default and start have been run before the tuning begins."""
-        account = Account(self.target, charges, budget_s)
+        account = Account(self.target, prices, budget_s)
         for fuse in (self.space.default(), began):
             account.free(Grouping(self.rules, fuse).kernels.values())
         return account
@@ -156,7 +157,7 @@ class FusionTuner:
 
 def _run(strategy: str, start: Start, seed: int, account: Account, found: Verified) -> FusionRun:
     return FusionRun(
-        strategy, start, seed, account.charges.compile_cost_s, account.budget_s, found.improvements, account.compiled,
+        strategy, start, seed, account.prices.compile_cost_s, account.budget_s, found.improvements, account.compiled,
         account.spent_s, found.moves, found.failed,
     )  # fmt: skip
 
@@ -194,7 +195,7 @@ def fusion_runs(
     starts: Sequence[Start],
     seed: int,
     budgets_s: Sequence[float],
-    charges: Sequence[Charges],
+    prices: Sequence[Prices],
     chains: int,
     rounds: int,
 ) -> Iterator[FusionRun]:
@@ -205,7 +206,7 @@ def fusion_runs(
     """
     most_s = max(budgets_s)
     for start in starts:
-        for cost in charges:
+        for cost in prices:
             for budget_s in sorted(budgets_s):
                 yield tuner.on_target("target", start, seed, cost, budget_s)
             walked = tuner.on_target("random", start, seed, cost, most_s)

@@ -91,9 +91,7 @@ def _record(chains: Sequence[Chain], prices: KernelPrices, journal: Journal, rou
     journal.append({"rounds": rounds, "failed": failed}, arrays)
 
 
-def _restored(
-    chains: list[Chain], rules: GroupingRules, prices: KernelPrices, journal: Journal
-) -> tuple[int, int]:
+def _restored(chains: list[Chain], rules: GroupingRules, prices: KernelPrices, journal: Journal) -> tuple[int, int]:
     """Rounds done and moves failed, after the chains have been put where the journal left them."""
     arrays = journal.arrays()
     if not arrays:

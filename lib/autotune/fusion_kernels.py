@@ -42,6 +42,8 @@ class DistinctKernels:
     def __init__(self, states: RegionStates):
         self.states = states
         self.fingerprint: list[str] = []
+        self.root: list[str] = []
+        """Name of the root instruction where each kernel was first met."""
         self._number: dict[str, int] = {}
         self._of_state: dict[int, int] = {}
         self._parts: list[Kernels] = []
@@ -59,6 +61,8 @@ class DistinctKernels:
                 if name not in self._number:
                     self._number[name] = len(self.fingerprint)
                     self.fingerprint.append(name)
+                    region = self.states.region(state)
+                    self.root.append(region.flow.instructions[region.root].name)
                     first.append(place)
                 self._of_state[state] = self._number[name]
             self._parts.append(take(built, np.array(first, dtype=np.int64)))

@@ -1,57 +1,36 @@
 """A budget of target seconds: kernels are compiled and run one after the other until it is spent."""
 
 from collections.abc import Callable, Iterable, Mapping
-from math import inf
+from math import inf, nan
 from typing import NamedTuple
 
 import numpy as np
 
 from lib.autotune.fusion_kernels import DistinctKernels
-from lib.cost.cost_model import CostModel, Reason
-from lib.hardware.datapath import Datapath
+from lib.autotune.target import Measured, Prices, Target, charged_s, runs
+from lib.cost.cost_model import Reason
+from lib.journal import Journal
 from lib.program.kernels import Kernels
 from lib.schedule.default import default_tiles
 from lib.schedule.schedules import schedules_for_tiles
 
-
-class Ran(NamedTuple):
-    """What the target says of k kernels."""
-
-    seconds: np.ndarray
-    """float64[k] of one execution; NaN where the kernel could not run."""
-    reason: np.ndarray
-    """uint8[k], see :class:`lib.cost.cost_model.Reason`."""
+Run = Callable[[Kernels], Measured]
+"""Compiles kernels for the target and runs each under its default tile."""
 
 
-Run = Callable[[Kernels], Ran]
-"""Compiles kernels for the target and runs them under their default tiles."""
+def runs_on(target: Target) -> Run:
+    """Kernels of which no tile fits are refused with the reason TILE_TOO_LARGE."""
 
-
-def runs_on(target: CostModel, datapath: Datapath) -> Run:
-    """Runs on what has the face of a cost model: the simulator, or a device behind that face."""
-
-    def run(kernels: Kernels) -> Ran:
-        tile, _, fits = default_tiles(kernels, datapath)
-        seconds = np.full(kernels.number, np.nan)
+    def run(kernels: Kernels) -> Measured:
+        tile, _, fits = default_tiles(kernels, target.datapath)
+        seconds = np.full(kernels.number, nan)
         reason = np.full(kernels.number, Reason.TILE_TOO_LARGE, dtype=np.uint8)
         rows = np.flatnonzero(fits)
         if len(rows):
-            costs = target.cost(kernels, schedules_for_tiles(rows, tile[rows]), datapath)
-            seconds[rows], reason[rows] = costs.value, costs.reason
-        return Ran(np.where(reason == Reason.OK, seconds, np.nan), reason)
+            seconds[rows], reason[rows] = target.measure(kernels, schedules_for_tiles(rows, tile[rows]))
+        return Measured(seconds, reason)
 
     return run
-
-
-class Charges(NamedTuple):
-    """What the target's time costs."""
-
-    compile_cost_s: float
-    """Seconds that compiling a new kernel takes."""
-    repeats: int = 3
-    """Runs of each new kernel."""
-    timeout_s: float = inf
-    """A kernel that runs longer is stopped and counts as failed."""
 
 
 class Compiled(NamedTuple):
@@ -59,39 +38,45 @@ class Compiled(NamedTuple):
 
     target_s: float
     """Target seconds spent when it was done."""
-    fingerprint: str
+    number: int
+    """Of the kernel, see :class:`DistinctKernels`."""
     runs: int
     reason: int
 
 
 class TargetKernels:
-    """The kernels of one program on the target; each is run once, whoever asks."""
+    """The kernels of one program on the target; each is run once, whoever asks, and kept in the journal."""
 
-    def __init__(self, kernels: DistinctKernels, run: Run):
+    def __init__(self, kernels: DistinctKernels, run: Run, journal: Journal | None = None):
         self.kernels = kernels
         self._run = run
-        self._ran: dict[int, tuple[float, int]] = {}
+        self._journal = journal
+        self._ran: dict[str, tuple[float, int]] = {}
+        for record in journal.records if journal is not None else []:
+            self._ran |= {name: (inf if reason else seconds, reason) for name, seconds, reason in record["ran"]}
 
     def of(self, states: Iterable[int]) -> dict[int, tuple[int, float, int]]:
         """By state: number of its kernel, seconds of one execution (infinite: it can't run) and reason."""
         states = list(dict.fromkeys(states))
-        numbers = self.kernels.numbers(states)
-        new = [number for number in dict.fromkeys(numbers) if number not in self._ran]
+        numbers, names = self.kernels.numbers(states), self.kernels.fingerprint
+        new = [number for number in dict.fromkeys(numbers) if names[number] not in self._ran]
         if new:
             ran = self._run(self.kernels.kernels(new))
-            seconds = np.where(ran.reason == Reason.OK, ran.seconds, inf).tolist()
-            self._ran |= dict(zip(new, zip(seconds, ran.reason.tolist(), strict=True), strict=True))
-        return {state: (number, *self._ran[number]) for state, number in zip(states, numbers, strict=True)}
+            rows = list(zip([names[number] for number in new], ran.seconds.tolist(), ran.reason.tolist(), strict=True))
+            self._ran |= {name: (inf if reason else seconds, reason) for name, seconds, reason in rows}
+            if self._journal is not None:
+                self._journal.append({"ran": rows})
+        return {state: (number, *self._ran[names[number]]) for state, number in zip(states, numbers, strict=True)}
 
 
 class Account:
     """One strategy's target seconds. `seconds`: what it knows by state, infinite for a kernel that can't run."""
 
-    def __init__(self, target: TargetKernels, charges: Charges, budget_s: float):
+    def __init__(self, target: TargetKernels, prices: Prices, budget_s: float):
         """Raises ValueError for a budget that is no positive number."""
         if not budget_s > 0:
             raise ValueError(f"a budget of {budget_s:g} target seconds is empty; give one above 0")
-        self.target, self.charges, self.budget_s = target, charges, budget_s
+        self.target, self.prices, self.budget_s = target, prices, budget_s
         self.spent_s = 0.0
         self.is_spent = False
         self.seconds: dict[int, float] = {}
@@ -114,27 +99,23 @@ class Account:
         numbers = self.target.kernels.numbers(states)
         new = {number: seconds[state] for state, number in zip(states, numbers, strict=True)}
         return sum(
-            self.charges.compile_cost_s + self.charges.repeats * each
+            self.prices.compile_cost_s + self.prices.repeats * each
             for number, each in new.items()
             if number not in self._known
         )
 
     def spend(self, states: Iterable[int]) -> bool:
         """Run the kernels that are new; False where the budget ends before all have been run."""
-        compile_cost_s, repeats, timeout_s = self.charges
-        for state, (number, ran_s, ran_reason) in self.target.of(states).items():
-            seconds, reason = ran_s, ran_reason
+        for state, (number, seconds, reason) in self.target.of(states).items():
             if number not in self._known:
-                runs = repeats if seconds < inf else 0
-                cost_s = compile_cost_s + (repeats * seconds if runs else 0.0)
-                if timeout_s < seconds < inf:
-                    seconds, reason, runs, cost_s = inf, Reason.TIMED_OUT, 1, compile_cost_s + timeout_s
+                measured = Measured(np.array([nan if reason else seconds]), np.array([reason], dtype=np.uint8))
+                cost_s = float(charged_s(measured, self.prices)[0])
                 if self.spent_s + cost_s > self.budget_s:
                     self.spent_s, self.is_spent = self.budget_s, True
                     return False
                 self.spent_s += cost_s
                 self._known[number] = seconds
-                name = self.target.kernels.fingerprint[number]
-                self.compiled.append(Compiled(self.spent_s, name, runs, int(reason)))
+                count = int(runs(measured, self.prices.repeats)[0])
+                self.compiled.append(Compiled(self.spent_s, number, count, reason))
             self.seconds[state] = self._known[number]
         return True

@@ -138,7 +138,9 @@ class _Descent:
 
     def _most_promising(self, candidates: Sequence[tuple[int, ...]]) -> tuple[tuple[int, ...], Change] | None:
         changes = [self.current.grouping.after(nodes) for nodes in candidates]
-        self.prices.learn(state for change in changes for states in (change.removed, change.added) for state in states.values())
+        self.prices.learn(
+            state for change in changes for states in (change.removed, change.added) for state in states.values()
+        )
         best, most = None, 0.0
         for nodes, change in zip(candidates, changes, strict=True):
             gain = self.current.seconds - self.current.seconds_after(change, self.prices.of_state)

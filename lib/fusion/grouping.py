@@ -129,9 +129,7 @@ class Grouping:
             del self.kernels[kernel]
         self.kernels.update(change.added)
 
-    def _place(
-        self, index: int, fuse: bool, root: Mapping[int, int], now: Mapping[int, int]
-    ) -> tuple[int, int]:
+    def _place(self, index: int, fuse: bool, root: Mapping[int, int], now: Mapping[int, int]) -> tuple[int, int]:
         """Root and state of the kernel that the instruction joins, or of its own."""
         rules = self.rules
         if fuse and rules.fusible[index]:

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from lib.autotune.fusion_target import Ran
+from lib.autotune.target import Measured
 from lib.cost.cost_model import Reason
 from lib.program.kernels import Kernels
 from lib.program.program import Program
@@ -27,6 +27,6 @@ def hand_price(kernels: Kernels) -> np.ndarray:
     return 1.0 + 0.3 * np.diff(kernels.op_offset) ** 2.0
 
 
-def hand_run(kernels: Kernels) -> Ran:
+def hand_run(kernels: Kernels) -> Measured:
     """A target that takes exactly as long as :func:`hand_price` says."""
-    return Ran(hand_price(kernels), np.full(kernels.number, Reason.OK, dtype=np.uint8))
+    return Measured(hand_price(kernels), np.full(kernels.number, Reason.OK, dtype=np.uint8))

@@ -4,10 +4,9 @@ import numpy as np
 import pytest
 
 from lib.autotune.fusion import FusionTuner, fusion_runs
-from lib.autotune.fusion_target import Charges, Ran
+from lib.autotune.target import Measured, Prices
 from lib.cost.cost_model import Reason
 from tests.lib.autotune.fusion_examples import four_in_a_row, hand_price, hand_run
-
 
 
 @pytest.fixture(autouse=True)
@@ -19,9 +18,9 @@ PAIR_S = 1.0 + 3 * 2.2
 """Target seconds of the one new kernel of the best configuration: it is compiled once and runs three times."""
 
 
-def tuned(budget_s: float, run=hand_run, price=hand_price, timeout_s: float = float("inf"), start="default", seed=1):
+def tuned(budget_s: float, run=hand_run, price=hand_price):
     tuner = FusionTuner(four_in_a_row(), run)
-    return tuner.with_model("model", price, start, seed, Charges(1.0, 3, timeout_s), budget_s, chains=4, rounds=40)
+    return tuner.with_model("model", price, "default", 1, Prices(1.0, 3, 10.0), budget_s, chains=4, rounds=40)
 
 
 def test_the_model_s_best_is_found_and_costs_one_kernel():
@@ -47,17 +46,27 @@ def test_a_smaller_budget_is_the_beginning_of_a_larger_one():
     assert (early.seconds, early.target_s) == (pytest.approx(5.8), pytest.approx(PAIR_S - 0.1))
 
 
-def test_a_kernel_that_times_out_is_counted_and_never_chosen():
-    found = tuned(100.0, timeout_s=2.0)
-    assert Reason.TIMED_OUT in [one.reason for one in found.compiled]
+def test_a_kernel_that_times_out_costs_the_time_limit_and_is_never_chosen():
+    def pairs_time_out(kernels):
+        late = np.diff(kernels.op_offset) == 2
+        return Measured(
+            np.where(late, np.nan, hand_price(kernels)),
+            np.where(late, Reason.TIMED_OUT, Reason.OK).astype(np.uint8),
+        )
+
+    found = tuned(100.0, run=pairs_time_out)
+    places = [place for place, one in enumerate(found.compiled) if one.reason == Reason.TIMED_OUT]
+    assert [found.compiled[place].runs for place in places] == [1]
+    spent = [0.0, *(one.target_s for one in found.compiled)]
+    assert spent[places[0] + 1] - spent[places[0]] == pytest.approx(1.0 + 10.0)
     assert found.failed >= 1
-    assert found.seconds == pytest.approx(5.2)  # kernels of one op are the only ones within 2 s, less the default
+    assert found.seconds == pytest.approx(5.0)  # three and one
 
 
 def test_kernels_that_fail_cost_their_compilation_and_are_never_chosen():
     def pairs_fail(kernels):
         fails = np.diff(kernels.op_offset) == 2
-        return Ran(
+        return Measured(
             np.where(fails, np.nan, hand_price(kernels)),
             np.where(fails, Reason.FAILED, Reason.OK).astype(np.uint8),
         )
@@ -75,7 +84,7 @@ def test_a_model_that_is_wrong_by_a_factor_is_corrected():
 
 def test_annealing_on_the_target_alone_finds_it_too():
     tuner = FusionTuner(four_in_a_row(), hand_run)
-    found = tuner.on_target("target", "default", 1, Charges(1.0), 100.0)
+    found = tuner.on_target("target", "default", 1, Prices(1.0, 3, 10.0), 100.0)
     assert found.seconds == pytest.approx(4.4)
     # All that there is to run: kernels of one, two and three ops; that of four has been run before.
     assert found.target_s == pytest.approx(3 * 1.0 + 3 * (1.3 + 2.2 + 3.7))
@@ -88,7 +97,7 @@ def test_an_empty_budget_is_refused():
 
 def test_a_target_that_can_not_run_the_default_is_refused():
     def nothing_runs(kernels):
-        return Ran(np.full(kernels.number, np.nan), np.full(kernels.number, Reason.FAILED, dtype=np.uint8))
+        return Measured(np.full(kernels.number, np.nan), np.full(kernels.number, Reason.FAILED, dtype=np.uint8))
 
     with pytest.raises(ValueError, match="can't run the default fusion configuration"):
         FusionTuner(four_in_a_row(), nothing_runs)
@@ -100,7 +109,7 @@ def test_every_strategy_runs_with_every_budget_start_and_cost_and_repeats_by_see
         return list(
             fusion_runs(
                 tuner, [("model", hand_price)], starts=["default", "random"], seed=3, budgets_s=[10.0, 5.0],
-                charges=[Charges(1.0), Charges(0.1)], chains=2, rounds=10,
+                prices=[Prices(1.0, 3, 10.0), Prices(0.1, 3, 10.0)], chains=2, rounds=10,
             )
         )  # fmt: skip
 

@@ -1,4 +1,4 @@
-"""Annealing: prices that follow moves equal those of the whole program, and a killed one continues as if nothing was."""
+"""Annealing: prices that follow moves equal those of the whole program, and a killed one continues."""
 
 import numpy as np
 import pytest
@@ -59,24 +59,25 @@ def test_a_killed_annealing_continues_from_its_journal(tmp_path, monkeypatch):
     monkeypatch.setattr("lib.autotune.fusion_annealing.ROUNDS_A_RECORD", 10)
     starts = [FusionSpace(two_blocks()).default()] * 4
 
-    def run(journal, price=hand_price):
-        rules, prices = _rules_and_prices(two_blocks(), price)
+    def run(journal):
+        rules, prices = _rules_and_prices(two_blocks())
         return anneal(rules, prices, starts, 50, (5,), journal)
 
-    rounds = 0
+    calls = 0
 
-    def killed(kernels):
-        nonlocal rounds
-        rounds += 1
-        if rounds == 12:
+    def killed(*arguments):
+        nonlocal calls
+        calls += 1
+        if calls == 27 * len(starts):
             raise KeyboardInterrupt
-        return hand_price(kernels)
+        return is_taken(*arguments)
 
     whole = run(None)
+    monkeypatch.setattr("lib.autotune.fusion_annealing.is_taken", killed)
     with pytest.raises(KeyboardInterrupt):
-        run(Journal(tmp_path / "journal"), killed)
+        run(Journal(tmp_path / "journal"))
     journal = Journal(tmp_path / "journal")
-    assert 0 < journal.records[-1]["rounds"] < 50
+    assert journal.records[-1]["rounds"] == 20
     continued = run(journal)
     assert (continued.moves, continued.failed) == (whole.moves, whole.failed)
     assert [one.seconds for one in continued.found] == [one.seconds for one in whole.found]

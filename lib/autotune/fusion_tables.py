@@ -1,0 +1,114 @@
+"""The fusion autotuner's part of an entry of `autotune:`: all strategies, their tables and the configuration chosen."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from lib.autotune.fusion import FusionRun, FusionTuner, fusion_runs
+from lib.autotune.fusion_kernels import DefaultTilePrice
+from lib.autotune.fusion_target import runs_on
+from lib.autotune.target import Prices, Target
+from lib.autotune.tuned import typed
+from lib.cost.analytical import Analytical
+from lib.cost.cost_model import CostModel, Reason
+from lib.journal import Journal
+from lib.program.kernels import KERNEL_CLASSES
+from lib.program.program import Program
+from lib.schedule.default import default_tiles
+from schemas.autotune_artifact import SKIPPED_COLUMNS
+from schemas.dataset_artifact import TILE_COLUMNS
+
+
+def all_fusion_runs(
+    spec: Mapping[str, Any],
+    program: Program,
+    models: Mapping[str, Mapping[int, CostModel]],
+    target: Target,
+    journal: Journal | None = None,
+) -> tuple[FusionTuner, list[FusionRun]]:
+    """Every strategy with every seed, start, budget and compile cost of the resolved entry `spec`.
+
+    `models`: strategy to seed to model. The analytical model is a strategy too. Raises ValueError for a model that
+    gives no seconds, and where the target can't run a start.
+    """
+    analytical = DefaultTilePrice(Analytical(), target.datapath)
+    tuner = FusionTuner(program, runs_on(target), journal.folder / "fusion" if journal is not None else None)
+    charges = [Prices(cost, spec["repeats"], spec["timeout_s"]) for cost in spec["compile_costs_s"]]
+    found: list[FusionRun] = []
+    for seed in spec["seeds"]:
+        priced = [(name, DefaultTilePrice(of_seed[seed], target.datapath)) for name, of_seed in models.items()]
+        found += fusion_runs(
+            tuner, [*priced, ("analytical", analytical)], starts=spec["starts"], seed=seed,
+            budgets_s=spec["budgets_s"], prices=charges, chains=spec["chains"], rounds=spec["rounds"],
+        )  # fmt: skip
+    return tuner, found
+
+
+def best_run(found: Sequence[FusionRun], strategy: str) -> FusionRun:
+    """Of a strategy at the first compile cost: least runtime, then fewest target seconds."""
+    runs = [run for run in found if run.strategy == strategy and run.compile_cost_s == found[0].compile_cost_s]
+    return min(runs, key=lambda run: (run.seconds, run.target_s))
+
+
+def result_rows(found: Sequence[FusionRun]) -> pd.DataFrame:
+    """RESULT_COLUMNS without those that compare, a row a run."""
+    return pd.DataFrame(
+        [
+            {
+                **_key(run),
+                "top": 0,
+                "runtime_s": run.seconds,
+                "ranked_regret_pct": np.nan,
+                "configurations": len(run.compiled),
+                "target_runs": sum(one.runs for one in run.compiled),
+                "target_s": run.target_s,
+                "failed": sum(one.reason not in (Reason.OK, Reason.TIMED_OUT) for one in run.compiled),
+                "timed_out": sum(one.reason == Reason.TIMED_OUT for one in run.compiled),
+                "moves": run.moves,
+            }
+            for run in found
+        ]
+    )
+
+
+def trace_rows(found: Sequence[FusionRun]) -> pd.DataFrame:
+    """TRACE_COLUMNS without those that compare: each improvement of a run, and its end."""
+    return pd.DataFrame(
+        [
+            {**_key(run), "target_s": target_s, "runtime_s": runtime_s}
+            for run in found
+            for target_s, runtime_s in [
+                *((i.target_s, i.seconds) for i in run.improvements),
+                (run.target_s, run.seconds),
+            ]
+        ]
+    )
+
+
+def skipped_rows(tuner: FusionTuner, found: Sequence[FusionRun], target: Target) -> pd.DataFrame:
+    """SKIPPED_COLUMNS: kernels, with their default tiles, that the target could not run."""
+    reasons = {one.number: one.reason for run in found for one in run.compiled if one.reason != Reason.OK}
+    numbers = list(reasons)
+    kernels = tuner.kernels.kernels(numbers)
+    tile = default_tiles(kernels, target.datapath)[0] if numbers else np.empty((0, len(TILE_COLUMNS)), dtype=np.int32)
+    columns = {
+        "root": [tuner.kernels.root[number] for number in numbers],
+        "kernel_class": [KERNEL_CLASSES[number] for number in kernels.kernel_class],
+        "fingerprint": kernels.fingerprint,
+        **{name: tile[:, slot] for slot, name in enumerate(TILE_COLUMNS)},
+        "reason": [Reason(reasons[number]).name for number in numbers],
+    }
+    return typed(pd.DataFrame(columns), SKIPPED_COLUMNS)
+
+
+def _key(run: FusionRun) -> dict[str, Any]:
+    return {
+        "stage": "fusion",
+        "strategy": run.strategy,
+        "start": run.start,
+        "seed": run.seed,
+        "compile_cost_s": run.compile_cost_s,
+        "budget_s": run.budget_s,
+    }
