@@ -92,9 +92,9 @@ def corrected(account: Account, prices: KernelPrices) -> KernelPrices:
         model_s = np.array([prices.of_fingerprint[name] for name in names])
         told = np.isfinite(model_s)
         each = kernels.kernels(both).kernel_class[told]
-        sums = [np.bincount(each, weights[told], len(factor)) for weights in (target_s, model_s)]
-        overall = sums[0].sum() / sums[1].sum() if sums[1].sum() > 0 else 1.0
-        factor = np.divide(*sums, out=np.full(len(factor), overall), where=sums[1] > 0)
+        took, told_s = (np.bincount(each, seconds[told], len(factor)) for seconds in (target_s, model_s))
+        overall = took.sum() / told_s.sum() if told_s.sum() > 0 else 1.0
+        factor = np.divide(took, told_s, out=np.full(len(factor), overall), where=told_s > 0)
 
     def price(new: Kernels) -> np.ndarray:
         return prices.price(new) * factor[new.kernel_class]
