@@ -136,9 +136,7 @@ def test_what_no_output_needs_does_not_matter(fill):
 def test_a_file_that_is_no_hlo_module(tmp_path, content):
     (tmp_path / "model.pb").write_bytes(content)
     spec = {"id": "model", "source": {"kind": "hlo", "name": "model.pb"}, "batch": 1, "trip_count": None}
-    with pytest.raises(
-        FrontendError, match=r"workload 'model': .*model.pb does not hold an HLO module.*writes one"
-    ):
+    with pytest.raises(FrontendError, match=r"workload 'model': .*model.pb does not hold an HLO module.*writes one"):
         trace(spec, tmp_path)
 
 
