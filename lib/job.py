@@ -5,7 +5,7 @@ import os
 import shutil
 import sys
 import traceback
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
@@ -65,6 +65,20 @@ def in_words(error: BaseException, trace: TracebackType | None) -> str | None:
     if isinstance(error, OSError | MemoryError):
         return f"{type(error).__name__}: {error}"
     return None
+
+
+def print_answer(answer: Callable[[], str]) -> int:
+    """Print what a command answers, exit status 0; 1 and what is wrong on standard error where an error says it."""
+    try:
+        text = answer()
+    except Exception as error:
+        words = in_words(error, error.__traceback__)
+        if words is None:
+            raise
+        print(words, file=sys.stderr)
+        return 1
+    print(text)
+    return 0
 
 
 def _start_log(file: Path) -> None:

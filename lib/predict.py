@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from lib.fusion.default_kernels import default_kernels
-from lib.job import in_words
+from lib.job import print_answer
 from lib.prediction import load_model
 from lib.prediction.asked_hardware import AskedHardware, hardware_named, training_note
 from lib.prediction.asked_program import batch_of, program_at
@@ -85,16 +85,7 @@ def _check_models(models: list, asked: argparse.Namespace) -> None:
 def main(arguments: Sequence[str]) -> int:
     """Print the prediction; 1 and what is wrong on standard error if something is."""
     asked = _parser().parse_args(arguments)
-    try:
-        text = answer(asked)
-    except Exception as error:
-        words = in_words(error, error.__traceback__)
-        if words is None:
-            raise
-        print(words, file=sys.stderr)
-        return 1
-    print(text)
-    return 0
+    return print_answer(lambda: answer(asked))
 
 
 if __name__ == "__main__":

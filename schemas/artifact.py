@@ -35,6 +35,11 @@ class ArtifactError(Exception):
         super().__init__(f"{path}: {field}: {problem}\n  what to do: {remedy}")
         self.path, self.field, self.problem = path, field, problem
 
+    @property
+    def is_another_folder(self) -> bool:
+        """Whether there is no artifact of the wanted kind at all, rather than a damaged one."""
+        return self.field == "schema_name" or (self.path.name == MANIFEST and self.field == "file")
+
 
 class FileEntry(StrictModel):
     """One file of an artifact."""

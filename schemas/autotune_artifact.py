@@ -122,8 +122,7 @@ class AutotuneArtifact(Artifact):
     annealing, on the model.
 
     `trace.parquet`: best program runtime so far against target seconds, a row wherever it improves, the first at the
-    start and the last at the end of each run; runs that start from a random configuration begin when that one has been
-    run.
+    start and the last at the end of each run; the kernels of a random start have been run before too.
 
     `chosen.parquet`: kernels of the chosen configuration; `default_s` is of the kernel under its default tile, both
     seconds of one execution. `instructions.parquet`: the kernel of each instruction before and after, by name (empty:

@@ -9,15 +9,13 @@ import pandas as pd
 from lib.autotune.fusion import FusionRun, FusionTuner, fusion_runs
 from lib.autotune.fusion_kernels import DefaultTilePrice
 from lib.autotune.fusion_target import runs_on
-from lib.autotune.target import Prices, Target
-from lib.autotune.tuned import typed
+from lib.autotune.target import Prices, Target, failed
+from lib.autotune.tuned import skipped_table
 from lib.cost.analytical import Analytical
 from lib.cost.cost_model import CostModel, Reason
 from lib.journal import Journal
-from lib.program.kernels import KERNEL_CLASSES
 from lib.program.program import Program
 from lib.schedule.default import default_tiles
-from schemas.autotune_artifact import SKIPPED_COLUMNS
 from schemas.dataset_artifact import TILE_COLUMNS
 
 
@@ -64,7 +62,7 @@ def result_rows(found: Sequence[FusionRun]) -> pd.DataFrame:
                 "configurations": len(run.compiled),
                 "target_runs": sum(one.runs for one in run.compiled),
                 "target_s": run.target_s,
-                "failed": sum(one.reason not in (Reason.OK, Reason.TIMED_OUT) for one in run.compiled),
+                "failed": int(failed(np.array([one.reason for one in run.compiled], dtype=np.uint8)).sum()),
                 "timed_out": sum(one.reason == Reason.TIMED_OUT for one in run.compiled),
                 "moves": run.moves,
             }
@@ -93,14 +91,8 @@ def skipped_rows(tuner: FusionTuner, found: Sequence[FusionRun], target: Target)
     numbers = list(reasons)
     kernels = tuner.kernels.kernels(numbers)
     tile = default_tiles(kernels, target.datapath)[0] if numbers else np.empty((0, len(TILE_COLUMNS)), dtype=np.int32)
-    columns = {
-        "root": [tuner.kernels.root[number] for number in numbers],
-        "kernel_class": [KERNEL_CLASSES[number] for number in kernels.kernel_class],
-        "fingerprint": kernels.fingerprint,
-        **{name: tile[:, slot] for slot, name in enumerate(TILE_COLUMNS)},
-        "reason": [Reason(reasons[number]).name for number in numbers],
-    }
-    return typed(pd.DataFrame(columns), SKIPPED_COLUMNS)
+    root, reason = [tuner.kernels.root[number] for number in numbers], np.array([*reasons.values()], dtype=np.uint8)
+    return skipped_table(kernels, root, np.arange(len(numbers)), tile, reason)
 
 
 def _key(run: FusionRun) -> dict[str, Any]:

@@ -69,14 +69,18 @@ class Prices(NamedTuple):
     """A run that takes longer is stopped."""
 
 
+def failed(reason: np.ndarray) -> np.ndarray:
+    """bool[r]: configurations, by their uint8[r] reason, that could not be run and did not just take too long."""
+    return (reason != Reason.OK) & (reason != Reason.TIMED_OUT)
+
+
 def charged_s(measured: Measured, prices: Prices) -> np.ndarray:
     """float64[r] target seconds that each configuration takes when it is run for the first time.
 
     One that times out does so in its first run; one that fails takes the compiler's time.
     """
     running = np.where(measured.reason == Reason.TIMED_OUT, prices.timeout_s, prices.repeats * measured.seconds)
-    stopped = (measured.reason != Reason.OK) & (measured.reason != Reason.TIMED_OUT)
-    return prices.compile_cost_s + np.where(stopped, 0.0, running)
+    return prices.compile_cost_s + np.where(failed(measured.reason), 0.0, running)
 
 
 def runs(measured: Measured, repeats: int) -> np.ndarray:

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from lib.autotune.configuration import Configuration, program_s
-from lib.autotune.target import Measured, Prices, Target, charged_s, runs
+from lib.autotune.target import Measured, Prices, Target, charged_s, failed, runs
 from lib.autotune.tile_order import (
     Order,
     TileSpace,
@@ -23,15 +23,10 @@ from lib.autotune.tile_order import (
     ranked_order,
     tile_space_of,
 )
-from lib.autotune.tuned import Tuned, typed
+from lib.autotune.tuned import Tuned, skipped_table
 from lib.cost.analytical import Analytical
 from lib.cost.cost_model import CostModel, Reason
 from lib.journal import Journal
-from lib.program.extraction import ProgramKernels
-from lib.program.kernels import KERNEL_CLASSES
-from lib.schedule.schedules import Schedules
-from schemas.autotune_artifact import SKIPPED_COLUMNS
-from schemas.dataset_artifact import TILE_COLUMNS
 
 LOG = logging.getLogger("tilewright")
 
@@ -85,7 +80,9 @@ def tune_tiles(
     order = next(order for one, order in orders if one.name == headline and one.seed == best["seed"])
     rows = best_rows(space, measured.seconds, order.row[: int(best["configurations"])])
     chosen = default._replace(tile=space.schedules.tile[rows], seconds=measured.seconds[rows])
-    skipped = skipped_table(found, space.schedules, measured)
+    row = np.flatnonzero(measured.reason != Reason.OK)
+    kernel, tile = space.schedules.kernel[row], space.schedules.tile[row]
+    skipped = skipped_table(found.kernels, found.roots, kernel, tile, measured.reason[row])
     return Tuned(results, trace, skipped, chosen, float(best["target_s"]), headline)
 
 
@@ -167,7 +164,7 @@ def _results(spec: Mapping[str, Any], run: Run, strategy: Strategy, order: Order
                     "configurations": count,
                     "target_runs": int(runs(some, spec["repeats"]).sum()),
                     "target_s": float(spent_s[count - 1]) if count else 0.0,
-                    "failed": int(((some.reason != Reason.OK) & (some.reason != Reason.TIMED_OUT)).sum()),
+                    "failed": int(failed(some.reason).sum()),
                     "timed_out": int((some.reason == Reason.TIMED_OUT).sum()),
                     "moves": 0,
                 }
@@ -221,21 +218,3 @@ def _best_of(results: pd.DataFrame, strategy: str) -> pd.Series:
     rows = results[results["strategy"] == strategy]
     first_cost = rows[rows["compile_cost_s"] == rows["compile_cost_s"].iloc[0]]
     return first_cost.sort_values(["runtime_s", "target_s"], kind="stable").iloc[0]
-
-
-def skipped_table(found: ProgramKernels, schedules: Schedules, measured: Measured) -> pd.DataFrame:
-    """The rows that the target could not run, with the columns of `skipped.parquet`."""
-    rows = np.flatnonzero(measured.reason != Reason.OK)
-    kernel = schedules.kernel[rows]
-    return typed(
-        pd.DataFrame(
-            {
-                "root": [found.roots[k] for k in kernel],
-                "kernel_class": [KERNEL_CLASSES[found.kernels.kernel_class[k]] for k in kernel],
-                "fingerprint": [found.kernels.fingerprint[k] for k in kernel],
-                **{name: schedules.tile[rows, slot] for slot, name in enumerate(TILE_COLUMNS)},
-                "reason": [Reason(number).name for number in measured.reason[rows]],
-            }
-        ),
-        SKIPPED_COLUMNS,
-    )

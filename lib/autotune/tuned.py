@@ -1,12 +1,16 @@
 """What an autotuner of either kind returns, and how its rows get their speedup and regret."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from lib.autotune.configuration import Configuration
+from lib.cost.cost_model import Reason
+from lib.program.kernels import KERNEL_CLASSES, Kernels
 from schemas.autotune_artifact import RESULT_COLUMNS, SKIPPED_COLUMNS, TRACE_COLUMNS
+from schemas.dataset_artifact import TILE_COLUMNS
 
 
 class Tuned(NamedTuple):
@@ -46,6 +50,18 @@ def typed(table: pd.DataFrame, columns: dict) -> pd.DataFrame:
     )
 
 
-def no_skipped() -> pd.DataFrame:
-    """`skipped` of a target that could run everything."""
-    return typed(pd.DataFrame({name: [] for name in SKIPPED_COLUMNS}), SKIPPED_COLUMNS)
+def skipped_table(
+    kernels: Kernels, root: Sequence[str], kernel: np.ndarray, tile: np.ndarray, reason: np.ndarray
+) -> pd.DataFrame:
+    """SKIPPED_COLUMNS of the r configurations that the target could not run.
+
+    `root`: name of each kernel's root; `kernel`: int[r]; `tile`: int32[r, 8]; `reason`: uint8[r].
+    """
+    columns = {
+        "root": [root[k] for k in kernel],
+        "kernel_class": [KERNEL_CLASSES[kernels.kernel_class[k]] for k in kernel],
+        "fingerprint": [kernels.fingerprint[k] for k in kernel],
+        **{name: tile[:, slot] for slot, name in enumerate(TILE_COLUMNS)},
+        "reason": [Reason(number).name for number in reason],
+    }
+    return typed(pd.DataFrame(columns), SKIPPED_COLUMNS)

@@ -20,7 +20,7 @@ from lib.cost.simulator import Simulator
 from lib.cost.time_parts import analytical_parts, simulator_parts
 from lib.fusion.default_kernels import default_kernels
 from lib.hardware.datapath import Datapath, datapath_from_spec
-from lib.job import in_words
+from lib.job import print_answer
 from lib.program.extraction import ProgramKernels
 from lib.program.kernels import ABSENT, KERNEL_CLASSES
 from lib.program.op_kinds import op_kind_table
@@ -30,7 +30,7 @@ from lib.schedule.default import default_schedule
 from lib.schedule.loop_nest import bytes_text, loop_names, loop_nest_text, nest_of
 from lib.schedule.node_table import operand_table, tile_bytes, tile_limits
 from lib.schedule.schedules import Schedules
-from schemas.artifact import MANIFEST, ArtifactError
+from schemas.artifact import ArtifactError
 from schemas.hardware import HARDWARE_PRESETS, merged_datapath
 from schemas.power_area import PowerAreaModel
 from schemas.problem import allowed_names
@@ -193,8 +193,7 @@ def read_program(folder: Path) -> Program:
     try:
         return program_from_arrays(ProgramArtifact.read(folder)["program.npz"])
     except ArtifactError as error:
-        absent = error.path.name == MANIFEST and error.field == "file"
-        if not absent and error.field != "schema_name":
+        if not error.is_another_folder:
             raise
         raise ValueError(
             f"{folder} is not a program's folder ({error.path.name}: {error.field}: {error.problem}); give one that the"
@@ -210,26 +209,19 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--hardware", metavar="PRESET", default="tpu-v3", help=", ".join(HARDWARE_PRESETS))
     parser.add_argument("--batch", type=int, metavar="N", help="instead of the program's own")
     asked = parser.parse_args(arguments)
-    try:
-        if asked.hardware not in HARDWARE_PRESETS:
-            raise ValueError(
-                f"no preset is called '{asked.hardware}'; {allowed_names(asked.hardware, HARDWARE_PRESETS)}"
-            )
-        program = read_program(asked.program)
-        if asked.batch is not None:
-            program = program.with_batch(asked.batch)
-        datapath = datapath_from_spec(merged_datapath([HARDWARE_PRESETS[asked.hardware]]))
-        view = priced(program, datapath)
-        text = longest_text(view) if asked.kernel is None else kernel_text(view, kernel_number(view, asked.kernel))
-    except Exception as error:
-        words = in_words(error, error.__traceback__)
-        if words is None:
-            raise
-        print(words, file=sys.stderr)
-        return 1
-    print(f"{program.name}, batch {program.batch}, one core of {asked.hardware}")
-    print(text)
-    return 0
+    return print_answer(lambda: _answer(asked))
+
+
+def _answer(asked: argparse.Namespace) -> str:
+    if asked.hardware not in HARDWARE_PRESETS:
+        raise ValueError(f"no preset is called '{asked.hardware}'; {allowed_names(asked.hardware, HARDWARE_PRESETS)}")
+    program = read_program(asked.program)
+    if asked.batch is not None:
+        program = program.with_batch(asked.batch)
+    datapath = datapath_from_spec(merged_datapath([HARDWARE_PRESETS[asked.hardware]]))
+    view = priced(program, datapath)
+    text = longest_text(view) if asked.kernel is None else kernel_text(view, kernel_number(view, asked.kernel))
+    return f"{program.name}, batch {program.batch}, one core of {asked.hardware}\n{text}"
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from lib.dataset.shards import Shard, with_kernels, with_rows, without_kernels_of
+from lib.dataset.shards import Shard, fingerprints, with_kernels, with_rows, without_kernels_of
 from lib.gnn.examples import Examples, NoShards, examples_of_shards
 
 LOG = logging.getLogger("tilewright")
@@ -40,7 +40,7 @@ def training_data(
     lie there and only one shard is in memory at a time. Raises ValueError where nothing is left to train on.
     """
     split, families = spec["split"], spec["families"]
-    test = frozenset(f for shard in read(split["test"]) for f in shard.kernels.fingerprint)
+    test = fingerprints(read(split["test"]))
     drawn = _with_share_of_rows(_without_test("train", read(split["train"]), test), spec.get("train_rows"), seed)
     try:
         train = examples_of_shards(drawn, folder and folder / "train")

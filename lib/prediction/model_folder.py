@@ -16,8 +16,7 @@ def read_model(folder: Path) -> Learned:
     except FeatureSetError as error:
         raise FeatureSetError(f"{folder}: {error}") from error
     except ArtifactError as error:
-        absent = error.path.name == MANIFEST and error.field == "file"
-        if not absent and error.field != "schema_name":
+        if not error.is_another_folder:
             raise
         raise ValueError(
             f"{folder} is not a trained model's folder{_seeds_in(folder)}; give one that the workflow has made,"

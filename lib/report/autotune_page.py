@@ -23,6 +23,7 @@ from lib.report.autotune_figures import (
     traces_of,
 )
 from lib.report.autotune_goals import AutotuneGoalResult, autotune_goal_results
+from lib.report.goals import MET_IN_WORDS
 from lib.report.page import Page
 from lib.report.report_data import ReportData
 from lib.report.tables import Table, number
@@ -106,10 +107,9 @@ def _gains(rows: pd.DataFrame, headline: str) -> pd.DataFrame:
 
 def autotune_goal_table(results: list[AutotuneGoalResult]) -> Table:
     """One row a goal: what is asked, what this study shows, and whether that is enough."""
-    words = {True: "met", False: "not met", None: "not in this study"}
     rows = [
         [
-            result.goal.what, result.goal.text.replace(" ", NO_BREAK), number(result.value), words[result.met],
+            result.goal.what, result.goal.text.replace(" ", NO_BREAK), number(result.value), MET_IN_WORDS[result.met],
             f"{result.programs} ({result.left_out} left out)" if result.autotune else "-", result.autotune or "-",
             result.goal.others,
         ]

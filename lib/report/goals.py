@@ -12,6 +12,9 @@ STATISTICS = {"mean": "{}", "worst": "worst_{}", "over-analytical": "{}_over_ana
 """How a statistic changes the metric's name in the name of a figure."""
 
 
+MET_IN_WORDS = {True: "met", False: "not met", None: "not in this study"}
+
+
 class GoalResult(NamedTuple):
     """A goal and the figure that it is about."""
 

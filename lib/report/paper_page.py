@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from lib.report.ablation import ablation_tables
-from lib.report.goals import GoalResult, goal_results
+from lib.report.goals import MET_IN_WORDS, GoalResult, goal_results
 from lib.report.page import Page
 from lib.report.report_data import ReportData
 from lib.report.tables import Table, interval, metric_name, number
@@ -93,11 +93,10 @@ def goals_in_words(results: list[GoalResult]) -> str:
 
 def goal_table(results: list[GoalResult]) -> Table:
     """One row a goal: what is asked, what this study shows, and whether that is enough."""
-    words = {True: "met", False: "not met", None: "not in this study"}
     rows = [
         [
             f"{r.goal.what}, {r.goal.task} task, {r.goal.hardware}", r.goal.text.replace(" ", NO_BREAK),
-            interval(r.value, r.low, r.high), words[r.met], f"{r.programs} / {r.seeds}" if r.evaluation else "-",
+            interval(r.value, r.low, r.high), MET_IN_WORDS[r.met], f"{r.programs} / {r.seeds}" if r.evaluation else "-",
             r.evaluation or "-", r.goal.others,
         ]
         for r in results
