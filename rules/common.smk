@@ -253,5 +253,8 @@ def report_spec(wildcards):
         "evaluations": {name: STUDY.resolved_evaluation(name) for name in sorted(STUDY.evaluations)},
         "splits": {name: STUDY.split_kind(name) for name in sorted(STUDY.evaluations)},
         "searches": {name: STUDY.resolved_search(name, 1) for name in sorted(STUDY.searches)},
+        "return_on_investment": {
+            name: STUDY.searches[name].return_on_investment.model_dump() for name in sorted(STUDY.searches)
+        },
         "fidelity": {name: STUDY.resolved_fidelity(name) for name in sorted(STUDY.fidelity)},
     }

@@ -8,6 +8,7 @@ from pydantic_core import PydanticCustomError
 from schemas.presets import load_preset
 from schemas.problem import Problem, got, inconsistent, not_allowed
 from schemas.quantity import SIZE
+from schemas.return_on_investment import ReturnOnInvestment
 from schemas.study_base import PositiveInt, Selection, StudyModel
 
 FULL_SPACE: dict[str, list] = load_preset("search_space")
@@ -125,3 +126,5 @@ class Search(StudyModel):
     """The most that a design may take, relative to the baseline."""
     space: Space = Space()
     """Values by parameter; a parameter that is not named keeps all of its values."""
+    return_on_investment: ReturnOnInvestment = ReturnOnInvestment()
+    """What a chip costs, for the volume at which the best design pays back; changes no trial."""

@@ -34,7 +34,7 @@ def test_means_of_the_speedup_table_are_geometric():
 def test_claims():
     reference = load_reference()
     assert reference.claim("multi").value == 2.4
-    assert len({claim.id for claim in reference.claims}) == len(reference.claims) == 18
+    assert len({claim.id for claim in reference.claims}) == len(reference.claims) == 25
     with pytest.raises(KeyError):
         reference.claim("none")
 
@@ -60,3 +60,14 @@ def test_rows_that_do_not_fit_are_refused():
     data["tables"]["fast-designs"]["rows"]["tpu-v3"].pop()
     with pytest.raises(ValueError, match="row tpu-v3 has 11 values for 12 columns"):
         Reference.model_validate(data)
+
+
+def test_volumes_of_table_4_grow_with_the_return():
+    """FAST table 4: twice the return at twice the volume, and volumes from 2164 to 3534 at a return of one."""
+    reference = load_reference()
+    rows = reference.tables["fast-return-on-investment"].rows
+    for _, once, *more in rows.values():
+        assert more == pytest.approx([2 * once, 4 * once, 8 * once], rel=5e-4)
+    single = [volumes[1] for name, volumes in rows.items() if name != "mean-of-5"]
+    ends = reference.claim("break-even-fewest").value, reference.claim("break-even-most").value
+    assert (min(single), max(single)) == ends
