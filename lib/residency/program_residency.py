@@ -87,10 +87,18 @@ def residency_problem(
     is loaded, that is no less than the kernel's time. Raises ValueError for an unknown variant and as
     :func:`placement_costs`.
     """
+    costs = placement_costs(found.kernels, schedules, datapath, model)
+    return priced_problem(found, leaves, schedules, costs, datapath, variant, count_tiles=count_tiles)
+
+
+def priced_problem(
+    found: ProgramKernels, leaves: np.ndarray, schedules: Schedules, costs: PlacementCosts, datapath: Datapath,
+    variant: Variant, *, count_tiles: bool = True,
+) -> ResidencyProblem:  # fmt: skip
+    """The same where the rows' costs by placement are known already."""
     if variant not in get_args(Variant):
         raise ValueError(f"residency: no variant '{variant}'; there are {', '.join(get_args(Variant))}")
     kernels = found.kernels
-    costs = placement_costs(kernels, schedules, datapath, model)
     operands = operand_table(kernels, datapath.register_sublanes, datapath.register_lanes)
     edges = found.occurrence_edge
     edges = edges[np.argsort(edges[:, 1], kind="stable")]
