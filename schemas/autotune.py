@@ -34,6 +34,9 @@ class Autotune(StudyModel):
     headline. Not with task tiles."""
     top: EachOnce[list[PositiveInt]] = [1, 5, 10, 50]
     """Numbers of best ranked tiles of a kernel that are run on the target; not with task fusion."""
+    exhaustive: bool = True
+    """Run all tiles of every kernel too: the ceiling, which a real device can hardly pay for. Without it regret is
+    against the best that any run found. Not with task fusion."""
     tiles_per_kernel: PositiveInt = 16384
     """Tiles of a kernel that are ranked, at most; a larger tile space is sampled, the default tile among them."""
     seeds: EachOnce[list[Seed]] = [1]

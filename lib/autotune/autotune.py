@@ -7,12 +7,12 @@ import numpy as np
 import pandas as pd
 
 from lib.autotune.configuration import Configuration, chosen_table, default_groups, instruction_table, program_s
-from lib.autotune.fusion_tables import all_fusion_runs, best_run, result_rows, skipped_rows, trace_rows
+from lib.autotune.fusion_tables import all_fusion_runs, result_rows, skipped_rows, trace_rows
 from lib.autotune.listing import difference, listing
 from lib.autotune.strategies import TrainedModels, model_notes, strategies
-from lib.autotune.target import Target
+from lib.autotune.target import KeptTarget, Target
 from lib.autotune.tiles import tune_tiles
-from lib.autotune.tuned import Tuned, compared
+from lib.autotune.tuned import Tuned, best_result, compared
 from lib.cost.cost_model import CostModel, Reason
 from lib.journal import Journal
 from lib.program.extraction import ProgramKernels, extract
@@ -32,6 +32,7 @@ def run_autotune(
     """
     where = f"workload '{spec['workload']}' on hardware '{spec['hardware']['id']}'"
     groups, found = default_groups(program)
+    target = KeptTarget(target, journal)
     try:
         default = default_configuration(groups, found, target)
         tuned = _tuned(spec, program, default, trained, target, journal)
@@ -93,11 +94,11 @@ def _tuned(
 ) -> Tuned:
     tile_models = strategies(spec["tile_models"], trained, spec["seeds"])
     if spec["task"] == "tiles":
-        return tune_tiles(spec, default, tile_models, target, journal)
+        return tune_tiles(spec, default, tile_models, target)
     fused = tune_fusion(spec, program, strategies(spec["fusion_models"], trained, spec["seeds"]), target, journal)
     if spec["task"] == "fusion":
         return fused
-    return _both(fused, tune_tiles(spec, fused.chosen, tile_models, target, journal))
+    return _both(fused, tune_tiles(spec, fused.chosen, tile_models, target))
 
 
 def tune_fusion(
@@ -109,31 +110,37 @@ def tune_fusion(
 ) -> Tuned:
     """All strategies of the fusion autotuner; `models`: strategy to seed to model, the first one is the headline."""
     tuner, found = all_fusion_runs(spec, program, models, target, journal)
-    headline = next(iter(models), "analytical")
-    best = best_run(found, headline)
-    groups = tuner.space.group(best.fuse)
+    results, headline = result_rows(found), next(iter(models), "analytical")
+    best = best_result(results, headline)
+    groups = tuner.space.group(found[int(best.name)].fuse)
     chosen = default_configuration(groups, extract(program, groups), target)
     skipped = skipped_rows(tuner, found, target)
-    return Tuned(result_rows(found), trace_rows(found), skipped, chosen, best.target_s, headline)
+    return Tuned(results, trace_rows(found), skipped, chosen, best, headline)
 
 
 def _both(fused: Tuned, tiled: Tuned) -> Tuned:
-    """Fusion first, then the tiles of the kernels that it chose; a strategy of tiles is named FUSION+TILES."""
+    """Fusion first, then the tiles of the kernels that it chose; a strategy of tiles is named FUSION+TILES.
+
+    The trace of the tiles begins at the target seconds where fusion has ended, which depend on the compile cost.
+    """
 
     def named(table: pd.DataFrame) -> pd.DataFrame:
         strategy = table["strategy"]
         return table.assign(strategy=strategy.where(strategy == "exhaustive", fused.headline + "+" + strategy))
 
-    results, trace, skipped = (
-        pd.concat([one, other], ignore_index=True)
-        for one, other in (
-            (fused.results, named(tiled.results)),
-            (fused.trace, named(tiled.trace)),
-            (fused.skipped, tiled.skipped),
-        )
+    dearer_s = tiled.trace["compile_cost_s"] - fused.best["compile_cost_s"]
+    fusion_s = fused.best["target_s"] + dearer_s * fused.best["configurations"]
+    trace = named(tiled.trace.assign(target_s=tiled.trace["target_s"] + fusion_s))
+    best = tiled.best.copy()
+    best["target_s"] += fused.best["target_s"]
+    return Tuned(
+        pd.concat([fused.results, named(tiled.results)], ignore_index=True),
+        pd.concat([fused.trace, trace], ignore_index=True),
+        pd.concat([fused.skipped, tiled.skipped], ignore_index=True).drop_duplicates(),
+        tiled.chosen,
+        best,
+        f"{fused.headline}+{tiled.headline}",
     )
-    target_s, headline = fused.chosen_target_s + tiled.chosen_target_s, f"{fused.headline}+{tiled.headline}"
-    return Tuned(results, trace, skipped.drop_duplicates(), tiled.chosen, target_s, headline)
 
 
 def _summary(
@@ -162,7 +169,7 @@ def _summary(
         sampled_kernels=sampled,
         headline=tuned.headline,
         chosen_runtime_s=program_s(tuned.chosen.seconds, tuned.chosen.found.executions),
-        chosen_target_s=tuned.chosen_target_s,
+        chosen_target_s=float(tuned.best["target_s"]),
         best_known_by=str(best["strategy"]),
         notes=[*notes, *more],
     )

@@ -81,7 +81,7 @@ class FusionTuner:
         self.space = FusionSpace(program)
         self.rules = GroupingRules(self.space)
         self.kernels = DistinctKernels(self.rules.states)
-        self.target = TargetKernels(self.kernels, run, Journal(journal / "target") if journal is not None else None)
+        self.target = TargetKernels(self.kernels, run)
         self._journal = journal
         self._prices: dict[tuple[str, int], KernelPrices] = {}
         self._searches: dict[tuple, Annealing] = {}

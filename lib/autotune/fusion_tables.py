@@ -10,7 +10,7 @@ from lib.autotune.fusion import FusionRun, FusionTuner, fusion_runs
 from lib.autotune.fusion_kernels import DefaultTilePrice
 from lib.autotune.fusion_target import runs_on
 from lib.autotune.target import Prices, Target, failed
-from lib.autotune.tuned import skipped_table
+from lib.autotune.tuned import run_key, skipped_table
 from lib.cost.analytical import Analytical
 from lib.cost.cost_model import CostModel, Reason
 from lib.journal import Journal
@@ -42,12 +42,6 @@ def all_fusion_runs(
             budgets_s=spec["budgets_s"], prices=charges, chains=spec["chains"], rounds=spec["rounds"],
         )  # fmt: skip
     return tuner, found
-
-
-def best_run(found: Sequence[FusionRun], strategy: str) -> FusionRun:
-    """Of a strategy at the first compile cost: least runtime, then fewest target seconds."""
-    runs = [run for run in found if run.strategy == strategy and run.compile_cost_s == found[0].compile_cost_s]
-    return min(runs, key=lambda run: (run.seconds, run.target_s))
 
 
 def result_rows(found: Sequence[FusionRun]) -> pd.DataFrame:
@@ -96,11 +90,4 @@ def skipped_rows(tuner: FusionTuner, found: Sequence[FusionRun], target: Target)
 
 
 def _key(run: FusionRun) -> dict[str, Any]:
-    return {
-        "stage": "fusion",
-        "strategy": run.strategy,
-        "start": run.start,
-        "seed": run.seed,
-        "compile_cost_s": run.compile_cost_s,
-        "budget_s": run.budget_s,
-    }
+    return run_key("fusion", run.strategy, run.start, run.seed, run.compile_cost_s, run.budget_s)

@@ -9,7 +9,6 @@ import numpy as np
 from lib.autotune.fusion_kernels import DistinctKernels
 from lib.autotune.target import Measured, Prices, Target, charged_s, runs
 from lib.cost.cost_model import Reason
-from lib.journal import Journal
 from lib.program.kernels import Kernels
 from lib.schedule.default import default_tiles
 from lib.schedule.schedules import schedules_for_tiles
@@ -45,15 +44,12 @@ class Compiled(NamedTuple):
 
 
 class TargetKernels:
-    """The kernels of one program on the target; each is run once, whoever asks, and kept in the journal."""
+    """The kernels of one program on the target; each is run once, whoever asks."""
 
-    def __init__(self, kernels: DistinctKernels, run: Run, journal: Journal | None = None):
+    def __init__(self, kernels: DistinctKernels, run: Run):
         self.kernels = kernels
         self._run = run
-        self._journal = journal
         self._ran: dict[str, tuple[float, int]] = {}
-        for record in journal.records if journal is not None else []:
-            self._ran |= {name: (inf if reason else seconds, reason) for name, seconds, reason in record["ran"]}
 
     def of(self, states: Iterable[int]) -> dict[int, tuple[int, float, int]]:
         """By state: number of its kernel, seconds of one execution (infinite: it can't run) and reason."""
@@ -64,8 +60,6 @@ class TargetKernels:
             ran = self._run(self.kernels.kernels(new))
             rows = list(zip([names[number] for number in new], ran.seconds.tolist(), ran.reason.tolist(), strict=True))
             self._ran |= {name: (inf if reason else seconds, reason) for name, seconds, reason in rows}
-            if self._journal is not None:
-                self._journal.append({"ran": rows})
         return {state: (number, *self._ran[names[number]]) for state, number in zip(states, numbers, strict=True)}
 
 

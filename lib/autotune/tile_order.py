@@ -31,10 +31,9 @@ class TileSpace(NamedTuple):
         """int64[k]"""
         return np.flatnonzero(self.is_default)
 
-    def rows(self, first: int, end: int) -> Schedules:
-        """The schedules of kernels `first` to `end`, with their place among all kernels."""
-        cut = slice(self.offset[first], self.offset[end])
-        return Schedules(*(array[cut] for array in self.schedules))
+    def rows(self, rows: np.ndarray) -> Schedules:
+        """The schedules of some rows (int64[m])."""
+        return Schedules(*(array[rows] for array in self.schedules))
 
 
 def tile_space_of(kernels: Kernels, executions: np.ndarray, datapath: Datapath, tiles_per_kernel: int) -> TileSpace:

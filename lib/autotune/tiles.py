@@ -1,8 +1,8 @@
 """The tile autotuner: a model ranks the tiles of each kernel, the target runs the best ranked ones, the best is kept.
 
-Strategies: the study's tile models; `analytical`, the compiler's own model; `random`; and `exhaustive`, all tiles, the
-ceiling. Every strategy knows the default tile's time from the start, since the program runs with it today, and falls
-back on it where no ranked tile is faster.
+Strategies: the study's tile models; `analytical`, the compiler's own model; `random`; and, unless the study leaves it
+out, `exhaustive`, all tiles, the ceiling. Every strategy knows the default tile's time from the start, since the
+program runs with it today, and falls back on it where no ranked tile is faster.
 """
 
 import logging
@@ -23,15 +23,11 @@ from lib.autotune.tile_order import (
     ranked_order,
     tile_space_of,
 )
-from lib.autotune.tuned import Tuned, skipped_table
+from lib.autotune.tuned import Tuned, best_result, run_key, skipped_table
 from lib.cost.analytical import Analytical
 from lib.cost.cost_model import CostModel, Reason
-from lib.journal import Journal
 
 LOG = logging.getLogger("tilewright")
-
-ROWS_A_RECORD = 20_000
-"""Configurations that the target runs between two records of the journal, to the next whole kernel."""
 
 
 class Strategy(NamedTuple):
@@ -44,72 +40,79 @@ class Strategy(NamedTuple):
 
 
 class Run(NamedTuple):
-    """What all results of a tile space share."""
+    """One strategy's tiles in the order in which they were run, to the last one that any of its limits reaches."""
+
+    strategy: Strategy
+    order: Order
+    measured: Measured
+    """Of the first m rows of the order."""
+
+    @property
+    def row(self) -> np.ndarray:
+        """int64[m] of the tile space."""
+        return self.order.row[: len(self.measured.seconds)]
+
+
+class Known(NamedTuple):
+    """What all strategies of a tile space together found out."""
 
     space: TileSpace
-    measured: Measured
+    seconds: np.ndarray
+    """float64[r]; NaN: not run, or it can't run."""
     default_s: np.ndarray
     """float64[k]"""
     least_s: float
-    """Runtime of the program with the best of all tiles."""
+    """Runtime of the program with the best tile of each kernel that was run."""
 
 
 def tune_tiles(
-    spec: Mapping[str, Any],
-    default: Configuration,
-    models: Mapping[str, Mapping[int, CostModel]],
-    target: Target,
-    journal: Journal | None = None,
+    spec: Mapping[str, Any], default: Configuration, models: Mapping[str, Mapping[int, CostModel]], target: Target
 ) -> Tuned:
     """All strategies on the kernels of the configuration `default`, which has default tiles.
 
-    `spec`: `top`, `seeds`, `budgets_s`, `compile_costs_s`, `repeats`, `timeout_s`, `tiles_per_kernel` of the resolved
-    entry; `models`: strategy to seed to model, the first one is the headline. The `journal` keeps what the target said.
+    `spec`: `top`, `exhaustive`, `seeds`, `budgets_s`, `compile_costs_s`, `repeats`, `timeout_s`, `tiles_per_kernel` of
+    the resolved entry; `models`: strategy to seed to model, the first one is the headline.
     """
-    found, default_s = default.found, default.seconds
+    found = default.found
     space = tile_space_of(found.kernels, found.executions, target.datapath, spec["tiles_per_kernel"])
-    measured = measured_rows(space, target, journal)
-    everything = np.arange(len(space.is_default))
-    least_s = program_s(best_seconds(space, measured.seconds, everything, default_s), space.executions)
-    run = Run(space, measured, default_s, least_s)
-    orders = [(one, ranked_order(space, one.score, default_s)) for one in _strategies(spec, space, models, target)]
-    results = pd.concat([_results(spec, run, *pair) for pair in orders], ignore_index=True)
-    trace = pd.concat([_trace(spec, run, *pair) for pair in orders], ignore_index=True)
+    tried = [_run(spec, space, one, default.seconds, target) for one in _strategies(spec, space, models, target)]
+    known, reason = _known(space, default.seconds, tried)
+    results = pd.concat([_results(spec, known, run) for run in tried], ignore_index=True)
+    trace = pd.concat([_trace(spec, known, run) for run in tried], ignore_index=True)
     headline = next(iter(models), "analytical")
-    best = _best_of(results, headline)
-    order = next(order for one, order in orders if one.name == headline and one.seed == best["seed"])
-    rows = best_rows(space, measured.seconds, order.row[: int(best["configurations"])])
-    chosen = default._replace(tile=space.schedules.tile[rows], seconds=measured.seconds[rows])
-    row = np.flatnonzero(measured.reason != Reason.OK)
+    best = best_result(results, headline)
+    run = next(run for run in tried if (run.strategy.name, run.strategy.seed) == (headline, best["seed"]))
+    rows = best_rows(space, known.seconds, run.row[: int(best["configurations"])])
+    chosen = default._replace(tile=space.schedules.tile[rows], seconds=known.seconds[rows])
+    row = np.flatnonzero(reason != Reason.OK)
     kernel, tile = space.schedules.kernel[row], space.schedules.tile[row]
-    skipped = skipped_table(found.kernels, found.roots, kernel, tile, measured.reason[row])
-    return Tuned(results, trace, skipped, chosen, float(best["target_s"]), headline)
+    skipped = skipped_table(found.kernels, found.roots, kernel, tile, reason[row])
+    return Tuned(results, trace, skipped, chosen, best, headline)
 
 
-def measured_rows(space: TileSpace, target: Target, journal: Journal | None) -> Measured:
-    """What the target says of every row; blocks of kernels that the journal holds are not run again."""
-    seconds, reason = np.full(len(space.is_default), np.nan), np.zeros(len(space.is_default), dtype=np.uint8)
-    records = [record for record in journal.records if "tiles" in record] if journal else []
-    done = {record["tiles"]: record for record in records}
-    for first, end in _blocks(space.offset):
-        cut = slice(space.offset[first], space.offset[end])
-        key = f"{first}-{end}-{space.kernels.fingerprint[first]}"
-        if key in done:
-            seconds[cut], reason[cut] = done[key]["seconds"], done[key]["reason"]
-            continue
-        seconds[cut], reason[cut] = target.measure(space.kernels, space.rows(first, end))
-        if journal is not None:
-            journal.append({"tiles": key, "seconds": seconds[cut].tolist(), "reason": reason[cut].tolist()})
-    return Measured(seconds, reason)
+def _run(spec: Mapping[str, Any], space: TileSpace, strategy: Strategy, default_s: np.ndarray, target: Target) -> Run:
+    """The tiles of the largest `top`, and further ones while the largest budget lasts at the lowest compile cost."""
+    order = ranked_order(space, strategy.score, default_s)
+    least = len(order.row) if strategy.name == "exhaustive" else order.first(max(spec["top"]))
+    measured = target.measure(space.kernels, space.rows(order.row[:least]))
+    prices, budget_s = _prices(spec, min(spec["compile_costs_s"])), max(spec["budgets_s"])
+    while len(measured.seconds) < len(order.row) and charged_s(measured, prices).sum() <= budget_s:
+        first = len(measured.seconds)
+        more = target.measure(space.kernels, space.rows(order.row[first : first + target.batch]))
+        measured = Measured(*(np.concatenate(pair) for pair in zip(measured, more, strict=True)))
+    in_budget = int(np.searchsorted(np.cumsum(charged_s(measured, prices)), budget_s, "right"))
+    return Run(strategy, order, measured.first(max(least, in_budget)))
 
 
-def _blocks(offset: np.ndarray) -> Iterator[tuple[int, int]]:
-    """(first, end) kernels of blocks that have ROWS_A_RECORD rows or one kernel."""
-    first = 0
-    while first < len(offset) - 1:
-        end = max(first + 1, int(np.searchsorted(offset, offset[first] + ROWS_A_RECORD, side="right")) - 1)
-        yield first, end
-        first = end
+def _known(space: TileSpace, default_s: np.ndarray, tried: list[Run]) -> tuple[Known, np.ndarray]:
+    """And the uint8[r] reason of each row; OK where it was not run."""
+    seconds, reason = np.full(len(space.is_default), np.nan), np.full(len(space.is_default), Reason.OK, dtype=np.uint8)
+    seconds[space.default_row] = default_s
+    for run in tried:
+        seconds[run.row], reason[run.row] = run.measured
+    everything = np.arange(len(space.is_default))
+    least_s = program_s(best_seconds(space, seconds, everything, default_s), space.executions)
+    return Known(space, seconds, default_s, least_s), reason
 
 
 def _strategies(
@@ -129,7 +132,8 @@ def _strategies(
     yield Strategy("analytical", seeds[0], analytical_s)
     for seed in seeds:
         yield Strategy("random", seed, random_scores(space, seed))
-    yield Strategy("exhaustive", seeds[0], np.arange(len(space.is_default), dtype=np.float64))
+    if spec["exhaustive"]:
+        yield Strategy("exhaustive", seeds[0], np.arange(len(space.is_default), dtype=np.float64))
 
 
 def random_scores(space: TileSpace, seed: int) -> np.ndarray:
@@ -142,25 +146,24 @@ def random_scores(space: TileSpace, seed: int) -> np.ndarray:
     return np.concatenate(draws) if draws else np.empty(0)
 
 
-def _results(spec: Mapping[str, Any], run: Run, strategy: Strategy, order: Order) -> pd.DataFrame:
+def _results(spec: Mapping[str, Any], known: Known, run: Run) -> pd.DataFrame:
     """One row a compile cost and number of tiles run, and one a compile cost and budget."""
-    measured = Measured(run.measured.seconds[order.row], run.measured.reason[order.row])
-    whole = strategy.name == "exhaustive"
-    tops = {0: len(order.row)} if whole else {top: order.first(top) for top in spec["top"]}
+    whole = run.strategy.name == "exhaustive"
+    tops = {0: len(run.row)} if whole else {top: run.order.first(top) for top in spec["top"]}
     rows = []
     for cost in spec["compile_costs_s"]:
-        spent_s = np.cumsum(charged_s(measured, _prices(spec, cost)))
+        spent_s = np.cumsum(charged_s(run.measured, _prices(spec, cost)))
         ends = [(top, np.nan, count) for top, count in tops.items()]
         ends += [(0, budget, int(np.searchsorted(spent_s, budget, "right"))) for budget in spec["budgets_s"]]
         for top, budget_s, count in ends:
-            best = best_seconds(run.space, run.measured.seconds, order.row[:count], run.default_s)
-            some = Measured(measured.seconds[:count], measured.reason[:count])
+            best = best_seconds(known.space, known.seconds, run.row[:count], known.default_s)
+            some = run.measured.first(count)
             rows.append(
                 {
-                    **_key(strategy, cost, budget_s),
+                    **_key(run, cost, budget_s),
                     "top": top,
-                    "runtime_s": program_s(best, run.space.executions),
-                    "ranked_regret_pct": _ranked_regret_pct(run, order, top) if top else np.nan,
+                    "runtime_s": program_s(best, known.space.executions),
+                    "ranked_regret_pct": _ranked_regret_pct(known, run.order, top) if top else np.nan,
                     "configurations": count,
                     "target_runs": int(runs(some, spec["repeats"]).sum()),
                     "target_s": float(spent_s[count - 1]) if count else 0.0,
@@ -172,29 +175,27 @@ def _results(spec: Mapping[str, Any], run: Run, strategy: Strategy, order: Order
     return pd.DataFrame(rows)
 
 
-def _ranked_regret_pct(run: Run, order: Order, top: int) -> float:
+def _ranked_regret_pct(known: Known, order: Order, top: int) -> float:
     """Of the `top` best ranked tiles alone; NaN where none of a kernel's could be run."""
     rows = np.flatnonzero(order.all_ranks < top)
-    best = best_seconds(run.space, run.measured.seconds, rows, np.full(run.space.kernels.number, np.nan))
-    return (program_s(best, run.space.executions) / run.least_s - 1.0) * 100.0
+    best = best_seconds(known.space, known.seconds, rows, np.full(known.space.kernels.number, np.nan))
+    return (program_s(best, known.space.executions) / known.least_s - 1.0) * 100.0
 
 
-def _trace(spec: Mapping[str, Any], run: Run, strategy: Strategy, order: Order) -> pd.DataFrame:
+def _trace(spec: Mapping[str, Any], known: Known, run: Run) -> pd.DataFrame:
     """Best so far until the most tiles and the largest budget are spent; of the exhaustive strategy to the end."""
-    measured = Measured(run.measured.seconds[order.row], run.measured.reason[order.row])
-    kernel = run.space.schedules.kernel[order.row]
+    kernel = known.space.schedules.kernel[run.row]
     frames = []
     for cost in spec["compile_costs_s"]:
-        charged = charged_s(measured, _prices(spec, cost))
-        count = len(order.row)
-        if strategy.name != "exhaustive":
+        charged = charged_s(run.measured, _prices(spec, cost))
+        count = len(run.row)
+        if run.strategy.name != "exhaustive":
             in_budget = int(np.searchsorted(np.cumsum(charged), max(spec["budgets_s"]), "right"))
-            count = max(order.first(max(spec["top"])), in_budget)
+            count = max(run.order.first(max(spec["top"])), in_budget)
         target_s, runtime_s = best_so_far(
-            kernel[:count], measured.seconds[:count], charged[:count], run.space.executions, run.default_s
+            kernel[:count], run.measured.seconds[:count], charged[:count], known.space.executions, known.default_s
         )
-        key = _key(strategy, cost, np.nan)
-        frames.append(pd.DataFrame({**key, "target_s": target_s, "runtime_s": runtime_s}))
+        frames.append(pd.DataFrame({**_key(run, cost, np.nan), "target_s": target_s, "runtime_s": runtime_s}))
     return pd.concat(frames, ignore_index=True)
 
 
@@ -202,19 +203,5 @@ def _prices(spec: Mapping[str, Any], compile_cost_s: float) -> Prices:
     return Prices(compile_cost_s, spec["repeats"], spec["timeout_s"])
 
 
-def _key(strategy: Strategy, compile_cost_s: float, budget_s: float) -> dict[str, Any]:
-    return {
-        "stage": "tiles",
-        "strategy": strategy.name,
-        "start": "default",
-        "seed": strategy.seed,
-        "compile_cost_s": compile_cost_s,
-        "budget_s": budget_s,
-    }
-
-
-def _best_of(results: pd.DataFrame, strategy: str) -> pd.Series:
-    """The row of a strategy with the least runtime; of equal ones that with the fewest target seconds."""
-    rows = results[results["strategy"] == strategy]
-    first_cost = rows[rows["compile_cost_s"] == rows["compile_cost_s"].iloc[0]]
-    return first_cost.sort_values(["runtime_s", "target_s"], kind="stable").iloc[0]
+def _key(run: Run, compile_cost_s: float, budget_s: float) -> dict[str, Any]:
+    return run_key("tiles", run.strategy.name, "default", run.strategy.seed, compile_cost_s, budget_s)

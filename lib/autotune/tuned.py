@@ -1,7 +1,7 @@
 """What an autotuner of either kind returns, and how its rows get their speedup and regret."""
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -24,10 +24,30 @@ class Tuned(NamedTuple):
     """SKIPPED_COLUMNS, each configuration once."""
     chosen: Configuration
     """Of the headline strategy."""
-    chosen_target_s: float
-    """Target seconds that finding it took."""
+    best: pd.Series
+    """The row of `results` that it is of; its `target_s` are of all stages."""
     headline: str
     """The headline strategy."""
+
+
+def run_key(stage: str, strategy: str, start: str, seed: int, compile_cost_s: float, budget_s: float) -> dict[str, Any]:
+    """The columns that tell one run of a strategy from another; `budget_s` NaN: not limited."""
+    return {
+        "stage": stage,
+        "strategy": strategy,
+        "start": start,
+        "seed": seed,
+        "compile_cost_s": compile_cost_s,
+        "budget_s": budget_s,
+    }
+
+
+def best_result(results: pd.DataFrame, strategy: str) -> pd.Series:
+    """The row of a strategy with the least runtime at the first compile cost; of equal ones that with the fewest target
+    seconds, then the first."""
+    rows = results[results["strategy"] == strategy]
+    first_cost = rows[rows["compile_cost_s"] == rows["compile_cost_s"].iloc[0]]
+    return first_cost.sort_values(["runtime_s", "target_s"], kind="stable").iloc[0]
 
 
 def compared(tuned: Tuned, default_s: float) -> tuple[pd.DataFrame, pd.DataFrame]:

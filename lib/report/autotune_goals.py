@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from lib.report.autotune_figures import (
-    fusion_headline,
     headline_cost_s,
     headline_rows,
     headline_strategy,
@@ -57,7 +56,7 @@ def _result(data: ReportData, goal: AutotuneGoal) -> AutotuneGoalResult:
         value, programs = _value(goal, held_out)
         if not math.isnan(value):
             hardware = held_out[0]["summary.json"].hardware
-            name = f"autotune.{id}.{hardware}.{goal.figure}.{_strategy(goal, held_out)}"
+            name = f"autotune.{id}.{hardware}.{goal.figure}.learned"
             return AutotuneGoalResult(goal, id, name, value, programs, len(artifacts) - programs)
     return AutotuneGoalResult(goal)
 
@@ -66,17 +65,15 @@ def _is_held_out(artifact: Artifact) -> bool:
     return bool(results_of([artifact])["held_out"].all())
 
 
-def _strategy(goal: AutotuneGoal, artifacts: Sequence[Artifact]) -> str:
-    return str(fusion_headline(artifacts)) if goal.stage == "fusion" else headline_strategy(artifacts)
-
-
 def _value(goal: AutotuneGoal, artifacts: Sequence[Artifact]) -> tuple[float, int]:
-    """The figure (NaN where the entry has none) and how many programs it is of."""
+    """The figure (NaN where the entry has none) and how many programs it is of. Those of tiles are about the best of
+    all tiles, so about entries that run them all."""
     if goal.stage == "fusion":
         gains = model_against_target(artifacts, goal.budgets_s or (math.nan, math.nan))
         value = wins_pct(gains) if goal.figure == "wins_pct" else float(gains.mean())
         return value, len(gains)
-    if artifacts[0].manifest.spec["task"] != "tiles" or not artifacts[0].manifest.spec["tile_models"]:
+    spec = artifacts[0].manifest.spec
+    if spec["task"] != "tiles" or not spec["tile_models"] or not spec["exhaustive"]:
         return math.nan, 0
     results = results_of(artifacts)
     rows = results[(results["stage"] == "tiles") & (results["compile_cost_s"] == headline_cost_s(artifacts))]

@@ -50,6 +50,11 @@ def autotune_page(data: ReportData, id: str) -> Page:
         f"Headline figures are at {headline_cost_s(artifacts):g} s a kernel; the headline strategy is "
         f"{headline_strategy(artifacts)}."
     )
+    if last_stage(artifacts) == "tiles" and not spec["exhaustive"]:
+        page.text(
+            "Not all tiles were run (exhaustive: false), so regret is above the best that any run found, which is at "
+            "most as good as the best of all tiles; goals that are about all tiles are left open."
+        )
     for note in dict.fromkeys(f"{summary.workload}: {note}" for summary in summaries for note in summary.notes):
         page.text(note)
     page.table(autotune_goal_table(autotune_goal_results(data)))

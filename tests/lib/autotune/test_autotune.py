@@ -76,7 +76,7 @@ def test_without_a_change_the_difference_says_so():
 class FailingTarget:
     """Runs nothing."""
 
-    datapath = tpu_v3()
+    datapath, batch = tpu_v3(), 10
 
     def measure(self, kernels, schedules):
         rows = len(schedules.kernel)

@@ -44,6 +44,19 @@ def test_the_chosen_configuration_is_as_fast_as_its_strategy_s_result(contents):
     assert (chosen["chosen_s"] * chosen["executions"]).sum() == pytest.approx(summary.chosen_runtime_s)
 
 
+def test_tiles_begin_where_fusion_ended(contents):
+    results, trace, summary = contents["results.parquet"], contents["trace.parquet"], contents["summary.json"]
+    tiles = trace[trace["stage"] == "tiles"]
+    if len(tiles):
+        fused = results[(results["stage"] == "fusion") & (results["strategy"] == "analytical")]
+        best = fused[fused["compile_cost_s"] == 1.0].sort_values(["runtime_s", "target_s"]).iloc[0]
+        began = tiles.groupby("compile_cost_s").first()
+        assert began.loc[1.0, "target_s"] == best["target_s"]
+        assert began.loc[10.0, "target_s"] == pytest.approx(best["target_s"] + 9.0 * best["configurations"])
+        assert began["runtime_s"].tolist() == pytest.approx([best["runtime_s"]] * 2)
+        assert best["target_s"] <= summary.chosen_target_s <= tiles["target_s"].max()
+
+
 def test_fusion_strategies_have_every_start_cost_and_budget(contents):
     results = contents["results.parquet"]
     fusion = results[results["stage"] == "fusion"]

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from lib.autotune import tiles
+from lib.autotune.target import KeptTarget
 from lib.autotune.tile_order import best_rows, best_so_far, ranked_order
 from lib.autotune.tiles import tune_tiles
 from lib.autotune.tuned import compared
@@ -18,9 +19,9 @@ def hand_made_space(monkeypatch):
     monkeypatch.setattr(tiles, "tile_space_of", lambda *_: by_hand.space())
 
 
-def tuned(target=None, journal=None, **changes):
+def tuned(target=None, **changes):
     models = {"by-hand": {1: HandMadeModel()}}
-    return tune_tiles(SPEC | changes, by_hand.default(), models, target or HandMadeTarget(), journal)
+    return tune_tiles(SPEC | changes, by_hand.default(), models, target or HandMadeTarget())
 
 
 def row(table, **wanted):
@@ -110,7 +111,7 @@ def test_chosen_tiles_are_those_of_the_headline_strategy():
     assert found.headline == "by-hand"
     assert found.chosen.tile[:, 0].tolist() == [3, 2, 4]
     assert found.chosen.runtime_s == pytest.approx(2.3)
-    assert found.chosen_target_s == pytest.approx(6.6)
+    assert found.best["target_s"] == pytest.approx(6.6)
 
 
 def test_without_models_the_analytical_model_is_the_headline():
@@ -126,13 +127,12 @@ def test_random_draws_depend_on_the_seed_and_the_kernel():
     assert (first != other).all()
 
 
-def test_an_interrupted_run_continues_from_its_journal(tmp_path, monkeypatch):
-    monkeypatch.setattr(tiles, "ROWS_A_RECORD", 1)
+def test_an_interrupted_run_continues_from_its_journal(tmp_path):
     with pytest.raises(KeyboardInterrupt):
-        tuned(HandMadeTarget(stops_after=5), Journal(tmp_path / "journal"))
-    target = HandMadeTarget()
-    continued = tuned(target, Journal(tmp_path / "journal"))
-    assert target.asked == 1  # kernel C alone
+        tuned(KeptTarget(HandMadeTarget(stops_after=3, batch=1), Journal(tmp_path / "journal")))
+    target = HandMadeTarget(batch=1)
+    continued = tuned(KeptTarget(target, Journal(tmp_path / "journal")))
+    assert target.asked == 1  # of the four tiles that are no default
     whole = tuned()
     assert continued.results.equals(whole.results)
     assert continued.trace.equals(whole.trace)
@@ -149,3 +149,21 @@ def test_best_so_far_never_rises():
     target_s, runtime_s = best_so_far(kernel, seconds, np.ones(3), np.array([1, 3]), np.array([4.0, 2.0]))
     assert target_s.tolist() == [0.0, 3.0, 3.0]
     assert runtime_s.tolist() == [10.0, 7.0, 7.0]
+
+
+def test_without_exhaustive_only_what_the_limits_reach_is_run():
+    target = HandMadeTarget(batch=1)
+    found = tuned(KeptTarget(target), exhaustive=False, top=[1], budgets_s=[0.5])
+    results, _ = compared(found, 2.9)
+    assert set(results["strategy"]) == {"by-hand", "analytical", "random"}
+    assert target.asked < 4  # tiles that are no default
+    assert results["regret_pct"].min() == 0  # above the best that was run
+    assert found.results["runtime_s"].min() > 1.7
+
+
+def test_a_budget_lets_a_strategy_go_on_beyond_its_top_without_exhaustive():
+    found = tuned(exhaustive=False, top=[1], budgets_s=[8.0], compile_costs_s=[1.0])
+    results = found.results[found.results["strategy"] == "by-hand"]
+    assert results["configurations"].tolist() == [2, 3]  # the budget ends before A's third tile at 9.1 s
+    whole = tuned(top=[1], budgets_s=[8.0], compile_costs_s=[1.0])
+    assert results.equals(whole.results[whole.results["strategy"] == "by-hand"].reset_index(drop=True))

@@ -26,6 +26,7 @@ EXECUTIONS = np.array([2, 1, 1])
 DEFAULT_S = np.array([1.0, 0.6, 0.3])
 SPEC = {
     "top": [1, 2],
+    "exhaustive": True,
     "seeds": [1],
     "budgets_s": [4.0],
     "compile_costs_s": [1.0, 10.0],
@@ -73,8 +74,8 @@ def looked_up(schedules, table: np.ndarray) -> np.ndarray:
 class HandMadeTarget:
     """Says what the table says, and counts how many configurations it was asked for."""
 
-    def __init__(self, reason: Reason = Reason.FAILED, stops_after: int | None = None):
-        self.reason, self.stops_after = reason, stops_after
+    def __init__(self, reason: Reason = Reason.FAILED, stops_after: int | None = None, batch: int = 100):
+        self.reason, self.stops_after, self.batch = reason, stops_after, batch
         self.datapath, self.asked = tpu_v3(), 0
 
     def measure(self, kernels, schedules) -> Measured:

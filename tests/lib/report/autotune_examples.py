@@ -57,7 +57,8 @@ def tiles_of(workload: str, trained_on: tuple[str, ...] = ("seen",)) -> Stub:
 def spec_of(task: str, trained_on: tuple[str, ...]) -> dict:
     model = {"id": "ranker", "trained_on": list(trained_on)}
     return {
-        "task": task, "top": [10], "budgets_s": [60.0, 600.0], "compile_costs_s": [1.0, 10.0], "repeats": 3,
+        "task": task, "top": [10], "exhaustive": True, "budgets_s": [60.0, 600.0],
+        "compile_costs_s": [1.0, 10.0], "repeats": 3,
         "tile_models": [model] if task == "tiles" else [], "fusion_models": [] if task == "tiles" else [model],
     }  # fmt: skip
 
