@@ -14,6 +14,8 @@ from lib.benchmark.setting import Setting, preset_datapath
 from lib.benchmark.side_by_side import rates_side_by_side
 from lib.benchmark.tile_rows import HARDWARE, kernels_at_native_batch
 from lib.cost.analytical import Analytical
+from lib.hardware.datapath import Datapath
+from lib.program.kernels import Kernels
 from lib.schedule.schedules import Schedules
 from lib.schedule.tiles import tile_space
 from schemas.model import Model
@@ -47,11 +49,12 @@ def _prepare(program_folder: Path, join: Join, tiles_per_kernel: int):
     use_threads(1)
     kernels, datapath = kernels_at_native_batch(program_folder), preset_datapath(HARDWARE)
     schedules = tile_space(kernels, datapath, tiles_per_kernel, seed=1)
-    learned = Learned(_fresh_model(join, kernels, schedules, datapath))
+    learned = Learned(fresh_model(Model(task="tile", dataset="default", join=join), kernels, schedules, datapath))
     return lambda: learned.cost(kernels, schedules, datapath), float(len(schedules.kernel))
 
 
-def _fresh_model(join: Join, kernels, schedules: Schedules, datapath):
+def fresh_model(model: Model, kernels: Kernels, schedules: Schedules, datapath: Datapath):
+    """A network of an entry's size that has learned nothing; the scaling of its inputs is fitted to the rows."""
     from lib.gnn.examples import analytical_names, examples_of_rows
     from lib.gnn.network import build_network
     from lib.gnn.scaling import fit_scaling
@@ -65,7 +68,7 @@ def _fresh_model(join: Join, kernels, schedules: Schedules, datapath):
     names = analytical_names(list(columns))
     values = np.stack([columns[name] for name in names], axis=1)
     examples = examples_of_rows(kernels, schedules.kernel, schedules.tile, datapath, names, values)
-    spec = Model(task="tile", dataset="default", join=join).hyperparameters() | {"task": "tile", "id": "bench"}
+    spec = model.hyperparameters() | {"task": model.task, "id": "bench"}
     scaling = fit_scaling(examples, np.random.default_rng(1))
     shape = network_shape(spec, examples.features, scaling)
     return TrainedModel(spec, 1, examples.features, scaling, shape, build_network(shape, 1))

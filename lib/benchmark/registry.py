@@ -15,6 +15,7 @@ BENCHMARKS = {
     "search": "lib.benchmark.trial:search_rate",
     "dataset": "lib.benchmark.dataset:dataset_rate",
     "learned": "lib.benchmark.learned:learned_rates",
+    "autotune": "lib.benchmark.autotune:fusion_moves",
     "dry-run": "lib.benchmark.dry_run:dry_run_seconds",
     "peers": "lib.benchmark.peers.compare:peer_ratios",
 }

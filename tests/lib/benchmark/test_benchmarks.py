@@ -2,7 +2,7 @@
 
 import pytest
 
-from lib.benchmark import dataset, dry_run, learned, mapper, tile_rows, traced_program, trial
+from lib.benchmark import autotune, dataset, dry_run, learned, mapper, tile_rows, traced_program, trial
 from lib.benchmark.__main__ import main
 from lib.benchmark.registry import BENCHMARKS
 from lib.program.program_table import program_to_arrays
@@ -44,6 +44,14 @@ def test_trial_and_search(setting):
     (measured,) = trial.search_rate(setting)
     assert units([measured]) == {"bench.search.efficientnet-b7.trials_per_s": "1/s"}
     assert "first 3 trials" in measured.title
+
+
+def test_fusion_moves(setting, monkeypatch):
+    monkeypatch.setattr(autotune, "CHAINS", {2: 2, 1: 2})
+    assert units(autotune.fusion_moves(setting)) == {
+        "bench.autotune.fusion.moves_per_s": "1/s",
+        "bench.autotune.fusion.moves_per_s_one_chain": "1/s",
+    }
 
 
 def test_dataset(setting):
