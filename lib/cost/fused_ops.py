@@ -53,7 +53,8 @@ def layouts(kernels, k, edges, inputs, hero, phase, node_class, lanes, layout) -
 
     Operands lie as :func:`lib.schedule.register_layout.register_loops` says. Ops of a phase lie as what decides it: the
     output, or before the hero the largest operand that the vector unit loads for it (that streams past it, if there is
-    none). One that does not extend along those lanes takes the layout of its largest source.
+    none). One that does not extend along those lanes takes the layout of its largest source. A matrix op's result lies
+    as the array gives it, see :func:`_given`.
     """
     first_operand, first_op = kernels.operand_offset[k], kernels.op_offset[k]
     output = kernels.operand_offset[k + 1] - 1
@@ -73,10 +74,13 @@ def layouts(kernels, k, edges, inputs, hero, phase, node_class, lanes, layout) -
             layout[node, 0], layout[node, 1] = register_loops(order, loops, lanes)
             continue
         op = first_op + node - inputs
+        if node_class[node] == MATRIX:
+            _given(kernels, k, lanes, layout[node])
+            continue
         order = kernels.operand_order[output if phase[node] == COMPLETE_STEP else reference]
         minor, second = register_loops(order, loops, lanes)
         layout[node, 0], layout[node, 1] = minor, second
-        if minor == NO_LOOP or kernels.op_stride[op, minor] > 0 or node_class[node] == MATRIX:
+        if minor == NO_LOOP or kernels.op_stride[op, minor] > 0:
             continue
         largest = np.int64(0)
         for edge in range(len(edges)):
@@ -89,6 +93,18 @@ def layouts(kernels, k, edges, inputs, hero, phase, node_class, lanes, layout) -
                 if elements > largest:
                     largest = elements
                     layout[node, 0], layout[node, 1] = layout[source, 0], layout[source, 1]
+
+
+@njit(cache=True)
+def _given(kernels, k, lanes, layout) -> None:
+    """Fill uint8[2] `layout` of a matrix op's result: output channels on lanes, or what the output has there where
+    they are narrow; on sublanes the output's most minor other loop."""
+    output = kernels.operand_offset[k + 1] - 1
+    order, loops = kernels.operand_order[output], kernels.loops[k]
+    layout[0], layout[1] = register_loops(order, loops, lanes)
+    channel = _channel(OUT_C, loops, kernels.loop_kind[k], lanes)
+    if channel != NO_LOOP and channel != layout[0]:
+        layout[0], layout[1] = channel, layout[0]
 
 
 @njit(cache=True)

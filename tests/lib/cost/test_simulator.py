@@ -1,5 +1,7 @@
 """The simulator on kernels that can be worked out by hand, what it refuses, and what must hold for every kernel."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -207,6 +209,14 @@ def test_reduction_over_lanes_ends_in_the_cross_lane_unit():
 
 def test_transposition_passes_through_the_cross_lane_unit():
     _, parts, _ = price(transposition(256, 256), (256, 256, 1, 1, 1, 1, 1, 1))
+    assert parts["vector_s"] == pytest.approx(256 * 256 / 128 * CYCLE)
+
+
+def test_a_product_stored_transposed_passes_through_the_cross_lane_unit():
+    # The array gives [256, 256] with its columns on lanes, 128 a cycle.
+    row = dot(rows=256, columns=256, contracted=64)
+    row.operands[-1] = replace(row.operands[-1], order=(0, 3))
+    _, parts, _ = price(row, (256, 1, 1, 256, 64, 1, 1, 1))
     assert parts["vector_s"] == pytest.approx(256 * 256 / 128 * CYCLE)
 
 
