@@ -11,6 +11,7 @@ rule autotune:
             "instructions.parquet",
             "skipped.parquet",
             "summary.json",
+            "configuration.json",
             "listing.txt",
             "difference.txt",
         ),

@@ -6,6 +6,7 @@ import pandas as pd
 
 from schemas.artifact import Artifact
 from schemas.artifact_files import Column, FileSpec, ModelSpec, TableSpec, TextSpec
+from schemas.autotune_configuration import ChosenConfiguration
 from schemas.base import StrictModel
 from schemas.dataset_artifact import TILE_COLUMNS
 
@@ -126,11 +127,12 @@ class AutotuneArtifact(Artifact):
 
     `chosen.parquet`: kernels of the chosen configuration; `default_s` is of the kernel under its default tile, both
     seconds of one execution. `instructions.parquet`: the kernel of each instruction before and after, by name (empty:
-    computed by no kernel). `listing.txt`: the program as HLO with its kernels named; `difference.txt`: against the
-    default. `skipped.parquet`: configurations that the target could not run.
+    computed by no kernel). `configuration.json`: every kernel at every place with its instructions and its tile, for
+    compilers. `listing.txt`: the program as HLO with its kernels named; `difference.txt`: against the default.
+    `skipped.parquet`: configurations that the target could not run.
     """
 
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
     files: ClassVar[dict[str, FileSpec]] = {
         "results.parquet": TableSpec(RESULT_COLUMNS),
         "trace.parquet": TableSpec(TRACE_COLUMNS),
@@ -138,6 +140,7 @@ class AutotuneArtifact(Artifact):
         "instructions.parquet": TableSpec(INSTRUCTION_COLUMNS),
         "skipped.parquet": TableSpec(SKIPPED_COLUMNS),
         "summary.json": ModelSpec(AutotuneSummary),
+        "configuration.json": ModelSpec(ChosenConfiguration),
         "listing.txt": TextSpec(),
         "difference.txt": TextSpec(),
     }

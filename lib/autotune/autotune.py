@@ -6,7 +6,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from lib.autotune.configuration import Configuration, chosen_table, default_groups, instruction_table, program_s
+from lib.autotune.configuration import (
+    Configuration,
+    chosen_table,
+    configuration_file,
+    default_groups,
+    instruction_table,
+    program_s,
+)
 from lib.autotune.fusion_tables import all_fusion_runs, result_rows, skipped_rows, trace_rows
 from lib.autotune.listing import difference, listing
 from lib.autotune.strategies import TrainedModels, model_notes, strategies
@@ -48,6 +55,9 @@ def run_autotune(
         "instructions.parquet": instruction_table(program, tuned.chosen, default),
         "skipped.parquet": tuned.skipped,
         "summary.json": _summary(spec, default, tuned, results, notes),
+        "configuration.json": configuration_file(
+            program, tuned.chosen, default, spec["workload"], spec["hardware"]["id"]
+        ),
         "listing.txt": listing(program, tuned.chosen),
         "difference.txt": difference(program, default, tuned.chosen),
     }

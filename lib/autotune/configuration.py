@@ -7,8 +7,10 @@ import pandas as pd
 
 from lib.fusion.space import default_fusion, group
 from lib.program.extraction import ProgramKernels, extract
-from lib.program.kernels import KERNEL_CLASSES
+from lib.program.kernels import ABSENT, KERNEL_CLASSES
 from lib.program.program import Program
+from lib.schedule.loop_nest import loop_names
+from schemas.autotune_configuration import ChosenConfiguration, ChosenKernel
 from schemas.dataset_artifact import TILE_COLUMNS
 
 
@@ -86,6 +88,69 @@ def instruction_table(program: Program, chosen: Configuration, default: Configur
             "kernel": _kernel_of_each(names, chosen.groups),
             "default_kernel": _kernel_of_each(names, default.groups),
         }
+    )
+
+
+def changed_kernels(default: Configuration, chosen: Configuration) -> tuple[int, int]:
+    """Kernels of the chosen configuration, by place, that hold the same instructions as in the default but have another
+    tile, and those that hold other instructions."""
+    other = _roots_of_other_kernels(default, chosen)
+    before = dict(zip(default.found.occurrence_root.tolist(), default.found.occurrence_kernel.tolist(), strict=True))
+    other_tile = 0
+    for root, k in zip(chosen.found.occurrence_root.tolist(), chosen.found.occurrence_kernel.tolist(), strict=True):
+        other_tile += root not in other and bool((chosen.tile[k] != default.tile[before[root]]).any())
+    return other_tile, len(other)
+
+
+def _roots_of_other_kernels(default: Configuration, chosen: Configuration) -> set[int]:
+    """Roots of the chosen configuration's kernels that the default one does not have of the same instructions."""
+    moved = default.groups != chosen.groups
+    return set(chosen.found.occurrence_root.tolist()) & {
+        *chosen.groups[moved].tolist(),
+        *default.groups[moved].tolist(),
+    }
+
+
+def configuration_file(
+    program: Program, chosen: Configuration, default: Configuration, workload: str, hardware: str
+) -> ChosenConfiguration:
+    """Every kernel at every place, in program order."""
+    found, other = chosen.found, _roots_of_other_kernels(default, chosen)
+    names = [instruction.name for instruction in program.instructions]
+    row = chosen_table(chosen, default).set_index("fingerprint")["kernel"]
+    kernels = []
+    for place, (root, k) in enumerate(
+        zip(found.occurrence_root.tolist(), found.occurrence_kernel.tolist(), strict=True)
+    ):
+        there = found.kernels.loop_kind[k] != ABSENT
+        loops = [name for name, one in zip(loop_names(found.kernels, k), there, strict=True) if one]
+        extents, tile, default_tile = (
+            dict(zip(loops, of_each[k][there].tolist(), strict=True))
+            for of_each in (found.kernels.loops, chosen.tile, chosen.default_tile)
+        )
+        kernels.append(
+            ChosenKernel(
+                name=kernel_name(names[root]),
+                instructions=[names[index] for index in np.flatnonzero(chosen.groups == root)],
+                kernel_class=KERNEL_CLASSES[found.kernels.kernel_class[k]],
+                fingerprint=found.kernels.fingerprint[k],
+                kernel=int(row[found.kernels.fingerprint[k]]),
+                executions=int(found.occurrence_executions[place]),
+                loops=extents,
+                tile=tile,
+                seconds=float(chosen.seconds[k]),
+                default_tile=default_tile,
+                default_s=float(chosen.default_s[k]),
+                in_default_configuration=root not in other,
+            )
+        )
+    return ChosenConfiguration(
+        workload=workload,
+        batch=program.batch,
+        hardware=hardware,
+        runtime_s=chosen.runtime_s,
+        default_s=default.runtime_s,
+        kernels=kernels,
     )
 
 

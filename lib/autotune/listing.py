@@ -4,9 +4,11 @@ import difflib
 
 import numpy as np
 
-from lib.autotune.configuration import Configuration, kernel_name
+from lib.autotune.configuration import Configuration, changed_kernels, kernel_name
+from lib.autotune.listing_order import listing_order
+from lib.program.instruction_text import instruction_text
 from lib.program.kernels import KERNEL_CLASSES, Kernels
-from lib.program.program import Instruction, Program
+from lib.program.program import Program
 from lib.schedule.loop_nest import loop_names
 
 MICROSECONDS = 1e6
@@ -15,34 +17,26 @@ CONTEXT = 2
 
 
 def listing(program: Program, configuration: Configuration) -> str:
-    """The program in order, kernel by kernel; a kernel stands where its root does.
+    """The program kernel by kernel, in an order in which every operand stands before what reads it.
 
     A comment behind each kernel's name tells its class, how often it runs there, its tile (only loops that it cuts) and
-    the microseconds of one run. Instructions that no kernel computes (parameters, free reshapes) stand alone.
+    the microseconds of one run. Instructions that no kernel computes (parameters, free reshapes) stand alone, or in the
+    kernel from whose instructions they lead back to it.
     """
     names = [instruction.name for instruction in program.instructions]
-    members: dict[int, list[int]] = {}
-    for index, root in enumerate(configuration.groups.tolist()):
-        members.setdefault(root, []).append(index)
     found = configuration.found
     occurrence = {int(root): place for place, root in enumerate(found.occurrence_root)}
-    lines = [f"HloModule {program.name}, batch={program.batch}", ""]
-    for index, root in enumerate(configuration.groups.tolist()):
-        if root < 0:
-            lines.append(_line(program.instructions[index], names))
-        elif root == index:
-            place = occurrence[index]
-            lines += ["", f"%{kernel_name(names[index])} {{  {_comment(configuration, place)}"]
-            lines += [f"  {_line(program.instructions[member], names)}" for member in members[index]]
+    runtime_us = configuration.runtime_s * MICROSECONDS
+    lines = [f"HloModule {program.name}  // batch {program.batch}, {len(occurrence)} kernels, {runtime_us:,.3f} us", ""]
+    for root, members in listing_order(program, configuration.groups):
+        if root in occurrence:
+            comment = _comment(configuration, occurrence[root])
+            lines += ["", f"%{kernel_name(names[root])} {{  {comment}"]
+            lines += [f"  {instruction_text(program.instructions[member], names)}" for member in members]
             lines += ["}", ""]
+        else:
+            lines += [instruction_text(program.instructions[member], names) for member in members]
     return "\n".join([*lines, f"ROOT ({', '.join(f'%{names[output]}' for output in program.outputs)})"]) + "\n"
-
-
-def _line(instruction: Instruction, names: list[str]) -> str:
-    shape = f"{instruction.dtype}[{','.join(map(str, instruction.dimensions))}]"
-    layout = f"{{{','.join(map(str, instruction.layout))}}}" if instruction.layout else ""
-    operands = ", ".join(f"%{names[operand]}" for operand in instruction.operands)
-    return f"%{instruction.name} = {shape}{layout} {instruction.opcode}({operands})"
 
 
 def _comment(configuration: Configuration, place: int) -> str:
@@ -66,7 +60,18 @@ def tile_text(kernels: Kernels, k: int, tile: np.ndarray) -> str:
 
 
 def difference(program: Program, default: Configuration, chosen: Configuration) -> str:
-    """What is other in the listing of the chosen configuration than in that of the default, as a unified diff."""
+    """What is other in the listing of the chosen configuration than in that of the default: a line that counts it, then
+    a unified diff."""
     before, after = (listing(program, configuration).splitlines() for configuration in (default, chosen))
     lines = list(difflib.unified_diff(before, after, "default", "chosen", n=CONTEXT, lineterm=""))
-    return "\n".join(lines) + "\n" if lines else "The default configuration is the one chosen.\n"
+    if not lines:
+        return "The default configuration is the one chosen.\n"
+    other_tile, other_members = changed_kernels(default, chosen)
+    faster_pct = (default.runtime_s / chosen.runtime_s - 1.0) * 100.0
+    head = (
+        f"{faster_pct:.2f} % faster than the default: {default.runtime_s * MICROSECONDS:,.3f} us before, "
+        f"{chosen.runtime_s * MICROSECONDS:,.3f} us after. Of {len(chosen.found.occurrence_root)} kernels (before: "
+        f"{len(default.found.occurrence_root)}) {other_members} hold other instructions and {other_tile} further ones "
+        "have another tile."
+    )
+    return "\n".join([head, *lines]) + "\n"
