@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from schemas.model_base import Seed
-from schemas.problem import Problem
+from schemas.problem import Problem, got
 from schemas.study_base import EachOnce, IdList, PositiveInt, Selection, StudyModel
 
 TARGET_STRATEGIES = ("analytical", "random", "exhaustive", "target", "default")
@@ -58,8 +58,16 @@ class Autotune(StudyModel):
     """Moves of each chain on a model before the target is asked; not with task tiles."""
 
     def inconsistencies(self) -> list[Problem]:
-        """Models that the task has no use for."""
-        problems = []
+        """Models that the task has no use for, and budgets that pay for nothing."""
+        problems = [
+            Problem(
+                ("budgets_s", place),
+                f"{got(budget_s)} is spent before one kernel is compiled, which takes {self.compile_costs_s[0]:g} s "
+                "(the first of compile_costs_s); allowed: more than that",
+            )
+            for place, budget_s in enumerate(self.budgets_s)
+            if budget_s <= self.compile_costs_s[0]
+        ]
         for key, task in (("tile_models", "fusion"), ("fusion_models", "tiles")):
             if self.task == task and getattr(self, key) is not None:
                 problems.append(Problem((key,), f"not with task {task}; allowed: task both, or leave it out"))

@@ -16,7 +16,8 @@ from lib.autotune.configuration import (
 )
 from lib.autotune.fusion_tables import all_fusion_runs, result_rows, skipped_rows, trace_rows
 from lib.autotune.listing import difference, listing
-from lib.autotune.strategies import TrainedModels, model_notes, strategies
+from lib.autotune.notes import model_notes, result_notes
+from lib.autotune.strategies import TrainedModels, strategies
 from lib.autotune.target import KeptTarget, Target
 from lib.autotune.tiles import tune_tiles
 from lib.autotune.tuned import Tuned, best_result, compared
@@ -158,28 +159,17 @@ def _summary(
 ) -> AutotuneSummary:
     best = results.loc[results["runtime_s"].idxmin()]
     sampled = int((default.tiles > spec["tiles_per_kernel"]).sum()) if spec["task"] != "fusion" else 0
-    one_tile = int((default.tiles == 1).sum())
-    more = []
-    if one_tile:
-        more.append(f"{one_tile} of {len(default.tiles)} kernels have a single tile, so there is nothing to choose")
-    if sampled:
-        text = f"{sampled} kernels have more than {spec['tiles_per_kernel']:,} tiles: a sample of that size was ranked"
-        more.append(f"{text}, and 'exhaustive' is the best of the sample")
-    if len(tuned.skipped):
-        reasons = tuned.skipped["reason"].value_counts()
-        counted = ", ".join(f"{count} {reason}" for reason, count in reasons.items())
-        more.append(f"the target skipped {len(tuned.skipped)} configurations: {counted}")
     return AutotuneSummary(
         workload=spec["workload"],
         hardware=spec["hardware"]["id"],
         default_s=default.runtime_s,
         best_known_s=min(float(best["runtime_s"]), default.runtime_s),
         kernels=default.found.kernels.number,
-        one_tile_kernels=one_tile,
+        one_tile_kernels=int((default.tiles == 1).sum()),
         sampled_kernels=sampled,
         headline=tuned.headline,
         chosen_runtime_s=program_s(tuned.chosen.seconds, tuned.chosen.found.executions),
         chosen_target_s=float(tuned.best["target_s"]),
         best_known_by=str(best["strategy"]),
-        notes=[*notes, *more],
+        notes=[*notes, *result_notes(spec, default.tiles, sampled, tuned.skipped, results)],
     )

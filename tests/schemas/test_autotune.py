@@ -44,6 +44,10 @@ def problem_of(tmp_path: Path, autotune: str) -> str:
         ("{hardware: tpu-v3, task: fusion, tile_models: [ranker]}", "autotune.best.tile_models: not with task fusion"),
         ("{hardware: tpu-v3, tile_models: [ranker], budgets_s: []}", "autotune.best.budgets_s: got []"),
         ("{hardware: tpu-v3, tile_models: [ranker], budgets_s: [0]}", "autotune.best.budgets_s.0: got 0"),
+        (
+            "{hardware: tpu-v3, tile_models: [ranker], budgets_s: [60, 0.5]}",
+            "autotune.best.budgets_s.1: got 0.5 is spent before one kernel is compiled, which takes 1 s",
+        ),
         ("{hardware: tpu-v3, tile_models: [ranker], top: []}", "autotune.best.top: got []"),
         ("{hardware: tpu-v3, tile_models: [ranker], compile_costs_s: [-1]}", "autotune.best.compile_costs_s.0: got -1"),
         ("{hardware: tpu-v3}", "autotune.best.workloads: missing"),
