@@ -10,8 +10,9 @@ from lib.hardware.datapath import Datapath
 from lib.program.extraction import ProgramKernels
 from lib.program.kernels import Kernels
 from lib.residency.problem import PLACEMENTS
-from lib.residency.program_residency import Variant, residency_problem
-from lib.residency.residency import Residency, solve_residency
+from lib.residency.program_residency import Variant
+from lib.residency.residency import Residency
+from lib.residency.solve import solve
 from lib.schedule.best import best_of, best_schedules
 from lib.schedule.schedules import Schedules
 from lib.schedule.tiles import tile_space
@@ -73,8 +74,8 @@ def plan(
 ) -> Plan:  # fmt: skip
     """The best of schedules and residency that :func:`schedules_to_choose_from` offers, for a program's occurrences."""
     rows = schedules_to_choose_from(found.kernels, datapath, limit=limit, seed=seed, constants=constants)
-    problem = residency_problem(found, leaves, rows, datapath, Simulator(constants), variant)
-    residency = solve_residency(problem)
-    chosen = found.occurrence_kernel * problem.choices + residency.choice
+    residency = solve(found, leaves, rows, datapath, Simulator(constants), variant)
+    choices = len(rows.kernel) // max(1, found.kernels.number)
+    chosen = found.occurrence_kernel * choices + residency.choice
     schedules = Schedules(*(field[chosen] for field in rows))
     return Plan(schedules._replace(resident=residency.placement), residency)

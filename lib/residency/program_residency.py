@@ -16,11 +16,13 @@ from lib.schedule.loops import LOOP_ORDERS, has_canonical_loops
 from lib.schedule.node_table import LOOPS_WALKED, node_elements_and_padded, operand_table, set_extents
 from lib.schedule.schedules import Schedules
 
-Variant = Literal["paper-printed", "paper"]
+ChainVariant = Literal["paper-printed", "paper"]
 """`paper-printed`: FAST's integer programme word by word. A kernel has one input, the tensor from the kernel just
 before or else its largest one; other inputs cost nothing. An output that stays is not written, whoever else reads it.
 Only to reproduce the paper. `paper`: the same places for tensors, but all bytes are priced: other inputs are loaded,
 and a write is saved only if the next kernel is the only reader and the tensor does not leave the program."""
+Variant = Literal["paper-printed", "paper", "lifetime"]
+"""`lifetime`: tensors stay as long as they live (:mod:`lib.residency.program_lifetime`)."""
 
 
 class PlacementCosts(NamedTuple):
@@ -75,7 +77,7 @@ def leaving(found: ProgramKernels, program: Program) -> np.ndarray:
 
 def residency_problem(
     found: ProgramKernels, leaves: np.ndarray, schedules: Schedules, datapath: Datapath, model: CostModel,
-    variant: Variant, *, count_tiles: bool = True,
+    variant: ChainVariant, *, count_tiles: bool = True,
 ) -> ResidencyProblem:  # fmt: skip
     """The problem of a program's occurrences in their order.
 
@@ -93,28 +95,21 @@ def residency_problem(
 
 def priced_problem(
     found: ProgramKernels, leaves: np.ndarray, schedules: Schedules, costs: PlacementCosts, datapath: Datapath,
-    variant: Variant, *, count_tiles: bool = True,
+    variant: ChainVariant, *, count_tiles: bool = True,
 ) -> ResidencyProblem:  # fmt: skip
     """The same where the rows' costs by placement are known already."""
-    if variant not in get_args(Variant):
-        raise ValueError(f"residency: no variant '{variant}'; there are {', '.join(get_args(Variant))}")
+    if variant not in get_args(ChainVariant):
+        raise ValueError(f"residency: no variant '{variant}' in a chain; there are {', '.join(get_args(ChainVariant))}")
     kernels = found.kernels
-    operands = operand_table(kernels, datapath.register_sublanes, datapath.register_lanes)
+    tiles, sums = tile_room(kernels, schedules, datapath, count_tiles)
     edges = found.occurrence_edge
     edges = edges[np.argsort(edges[:, 1], kind="stable")]
     tables = []
     choices = costs.seconds.shape[2]
     for choice in range(choices):
-        rows = Schedules(*(field[choice::choices] for field in schedules))
-        tile_bytes = np.zeros(len(kernels.operand_role))
-        if count_tiles and datapath.global_buffer_bytes > 0:
-            _tile_bytes(operands, rows.tile, tile_bytes)
-        sums = _partial_sums(
-            operands, kernels.loops, has_canonical_loops(kernels), rows.tile, rows.loop_order, LOOP_ORDERS
-        )  # fmt: skip
         table = _chain(
             compiled_view(kernels), found.occurrence_kernel, edges, leaves, costs.seconds[:, :, choice],
-            costs.dram_bytes[:, :, choice], tile_bytes, sums, variant == "paper-printed",
+            costs.dram_bytes[:, :, choice], tiles[:, choice], sums[:, choice], variant == "paper-printed",
         )  # fmt: skip
         tables.append(table)
     seconds, dram_bytes, need = (
@@ -128,33 +123,53 @@ def priced_problem(
     )  # fmt: skip
 
 
+def tile_room(
+    kernels: Kernels, schedules: Schedules, datapath: Datapath, count_tiles: bool = True
+) -> tuple[np.ndarray, np.ndarray]:
+    """Of r rows a kernel, kernel after kernel: int64[o, r] what both tiles of every operand take of the global buffer
+    (nothing without one or where they are not counted), and bool[k, r] whether the output consists of partial sums
+    until the kernel ends."""
+    choices = schedules_a_kernel(kernels, schedules)
+    tiles = np.zeros((len(kernels.operand_role), choices), dtype=np.int64)
+    sums = np.zeros((kernels.number, choices), dtype=np.bool_)
+    operands = operand_table(kernels, datapath.register_sublanes, datapath.register_lanes)
+    _partial_sums(
+        operands, kernels.loops, has_canonical_loops(kernels), schedules.tile, schedules.loop_order, LOOP_ORDERS, sums
+    )  # fmt: skip
+    if count_tiles and datapath.global_buffer_bytes > 0:
+        _tile_bytes(operands, schedules.tile, tiles)
+    return tiles, sums
+
+
 @njit(cache=True, error_model="numpy")
-def _tile_bytes(operands, tile, tile_bytes) -> None:
-    """Fill float64[o] with the bytes of the two tiles of every operand."""
+def _tile_bytes(operands, tile, both) -> None:
+    """Fill int64[o, r] with the bytes of the two tiles of every operand."""
     extents = np.ones(9, dtype=np.int64)
-    for k in range(len(tile)):
-        set_extents(extents, tile[k])
+    choices = both.shape[1]
+    for one in range(len(tile)):
+        k, choice = one // choices, one % choices
+        set_extents(extents, tile[one])
         for row in range(operands.offset[k], operands.offset[k + 1]):
             padded = node_elements_and_padded(operands.node, operands.dimension, row, extents)[1]
-            tile_bytes[row] = 2.0 * padded * operands.weight[row]
+            both[row, choice] = np.int64(np.ceil(2.0 * padded * operands.weight[row]))
 
 
 @njit(cache=True)
-def _partial_sums(operands, loops, canonical, tile, order, orders):
-    """bool[k]: a contracted loop that is cut lies outside of an output loop that is cut."""
-    sums = np.zeros(len(loops), dtype=np.bool_)
-    for k in range(len(loops)):
+def _partial_sums(operands, loops, canonical, tile, order, orders, sums) -> None:
+    """Fill bool[k, r]: a contracted loop that is cut lies outside of an output loop that is cut."""
+    choices = sums.shape[1]
+    for one in range(len(tile)):
+        k = one // choices
         walked = operands.node[operands.offset[k + 1] - 1, LOOPS_WALKED]
         reducing = False
         for level in range(8):
-            slot = orders[order[k], level] if canonical[k] else level
-            if tile[k, slot] >= loops[k, slot]:
+            slot = orders[order[one], level] if canonical[k] else level
+            if tile[one, slot] >= loops[k, slot]:
                 continue
             if walked >> slot & 1:
-                sums[k] |= reducing
+                sums[k, one % choices] |= reducing
             else:
                 reducing = True
-    return sums
 
 
 @njit(cache=True, error_model="numpy")

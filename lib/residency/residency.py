@@ -6,7 +6,7 @@ import numpy as np
 
 from lib.residency.chain_solver import solve_chain
 from lib.residency.exact_solver import solve_exactly
-from lib.residency.problem import ResidencyProblem, by_choice, check_problem
+from lib.residency.problem import OUTPUT_STAYS, TIE_BREAK, ResidencyProblem, by_choice, check_problem
 
 ACCEPTED_GAP = 1e-3
 """The chain solver's placement is taken where its own bound proves it to lie within this share of the best; else HiGHS
@@ -16,14 +16,14 @@ EXACT_GAP = 1e-5
 EXACT_SECONDS = 10.0
 """After which HiGHS stops; the better placement of both and the better bound are kept."""
 
-Solver = Literal["chain", "highs"]
+Solver = Literal["chain", "over-time", "highs"]
 
 
 class Residency(NamedTuple):
     """A placement for n kernels."""
 
     placement: np.ndarray
-    """uint8[n] bits: 1 the input from the kernel before stays, 2 the weights, 4 the output (for the next kernel)."""
+    """uint8[n] bits: 1 inputs are found on chip (all or a part of them), 2 the weights stay, 4 the output."""
     choice: np.ndarray
     """int64[n] the schedule of each kernel, where it has several to choose from; else 0."""
     kernel_s: np.ndarray
@@ -38,6 +38,13 @@ class Residency(NamedTuple):
     """No placement has a smaller objective."""
     solver: Solver
     """Whose placement it is."""
+    until: np.ndarray
+    """int64[n] the last kernel that finds each output on chip, -1 where it does not stay."""
+
+    @property
+    def least_seconds(self) -> float:
+        """No placement takes less time: no kernel waits for DRAM longer than it takes."""
+        return self.bound_s / (1 + TIE_BREAK)
 
     @property
     def gap(self) -> float:
@@ -68,4 +75,7 @@ def solve_residency(
             value = float(objective[rows, exact, exact_choice].sum())
     kernel_s = by_choice(problem.seconds)[rows, placement, choice]
     dram_bytes = by_choice(problem.dram_bytes)[rows, placement, choice]
-    return Residency(placement, choice, kernel_s, float(kernel_s.sum()), dram_bytes, value, min(bound, value), solver)
+    until = np.where(placement & OUTPUT_STAYS, rows + 1, -1)
+    return Residency(
+        placement, choice, kernel_s, float(kernel_s.sum()), dram_bytes, value, min(bound, value), solver, until
+    )  # fmt: skip

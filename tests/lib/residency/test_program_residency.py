@@ -4,59 +4,31 @@ import numpy as np
 import pytest
 
 from lib.cost.simulator import Simulator
-from lib.fidelity.best_tiles import NOTHING_LOST
 from lib.program.extraction import ProgramKernels
-from lib.program.kernel_builder import KernelRow, KernelsBuilder, OperandRow, OpRow
-from lib.program.kernels import ABSENT, INPUT, OUTPUT, PARALLEL, WEIGHT
+from lib.program.kernel_builder import KernelsBuilder
 from lib.residency.program_residency import placement_costs, residency_problem
 from lib.residency.residency import solve_residency
 from lib.schedule.default import default_schedule
 from lib.schedule.schedules import schedules_for_tiles
 from tests.kernel_examples import dot
 from tests.lib.cost.random_kernels import TPU_V3, random_kernels
-
-ROWS, LANES = 1024, 1024
-TENSOR = ROWS * LANES * 2
-"""2 MiB, whole registers: tiles are not padded."""
-SIMPLE = NOTHING_LOST._replace(burst_bytes=1e-9)
-FAST_COMPUTE = TPU_V3._replace(vector_lanes=1 << 20, systolic_columns=1 << 20)
-"""Lanes for the vector unit, columns for the mesh: all time is DRAM time: no step computes longer than it loads."""
-
-
-def addition(inputs: int, weights: int = 0) -> KernelRow:
-    """The sum of `inputs` and `weights` arrays [ROWS, LANES] in bfloat16."""
-    stride, n = (1, 1, 0, 0, 0, 0, 0, 0), ROWS * LANES
-    count = inputs + weights
-    ops = [OpRow("negate", stride, n, 2, (0,))]
-    ops += [OpRow("add", stride, n, 2, (source, count + source - 1)) for source in range(1, count)]
-    return KernelRow(
-        kernel_class=5, loops=(ROWS, LANES, 1, 1, 1, 1, 1, 1), loop_kind=(PARALLEL, PARALLEL, *[ABSENT] * 6),
-        hero=len(ops) - 1, ops=ops,
-        operands=[OperandRow(role, stride, (1, 0), n, 2) for role in [INPUT] * inputs + [WEIGHT] * weights + [OUTPUT]],
-    )  # fmt: skip
-
-
-def program(rows: list[KernelRow], edges: list[tuple[int, int, int]]) -> ProgramKernels:
-    """Occurrence i runs kernel i."""
-    builder = KernelsBuilder()
-    for row in rows:
-        builder.add(row)
-    count = np.arange(len(rows), dtype=np.int32)
-    return ProgramKernels(
-        builder.build(), np.ones(len(rows), dtype=np.int32), [str(i) for i in count], count, count,
-        np.array(edges, dtype=np.int32).reshape(-1, 3), np.ones_like(count), np.zeros(len(rows), dtype=bool),
-    )  # fmt: skip
+from tests.lib.residency.program_examples import (
+    FAST_COMPUTE,
+    LANES,
+    LAST,
+    NOT_LAST,
+    RESIDUAL,
+    SIMPLE,
+    TENSOR,
+    addition,
+    program,
+)
 
 
 def problem_of(found, leaves, variant, tile=(128, LANES), datapath=FAST_COMPUTE):
     tiles = np.tile(np.array([*tile, 1, 1, 1, 1, 1, 1]), (found.kernels.number, 1))
     rows = schedules_for_tiles(np.arange(found.kernels.number), tiles)
     return residency_problem(found, np.array(leaves), rows, datapath, Simulator(SIMPLE), variant)
-
-
-RESIDUAL = program([addition(1), addition(1), addition(2, weights=1)], [(0, 1, 0), (1, 2, 0), (0, 2, 1)])
-"""b = f(a), c = g(b), c + b + w: the skip connection reads the first output again."""
-NOT_LAST, LAST = (False, False, False), (False, False, True)
 
 
 def test_all_bytes_are_priced():
@@ -158,7 +130,7 @@ def test_without_a_global_buffer_nothing_stays():
 
 
 def test_what_does_not_match_is_refused():
-    with pytest.raises(ValueError, match="no variant 'lifetime'; there are paper-printed, paper"):
+    with pytest.raises(ValueError, match="no variant 'lifetime' in a chain; there are paper-printed, paper"):
         problem_of(RESIDUAL, LAST, "lifetime")
     rows = default_schedule(RESIDUAL.kernels, TPU_V3)
     with pytest.raises(ValueError, match="equally many a kernel are needed"):
