@@ -39,7 +39,7 @@ def best_so_far_chart(traces: pd.DataFrame, headlines: Sequence[str | None], tit
             line={"color": shade, "width": 2.5, "dash": dash},
             hovertemplate="%{x:.3g} s: %{y:.4g} x<extra>" + name + "</extra>",
         )  # fmt: skip
-    figure.update_xaxes(type="log")
+    figure.update_xaxes(type="log", dtick=1)
     return figure
 
 

@@ -17,7 +17,7 @@ from lib.report.autotune_figures import (
     wins_pct,
 )
 from lib.report.autotune_goals import autotune_goal_results, autotune_headlines
-from lib.report.autotune_page import autotune_page, statement_table
+from lib.report.autotune_page import autotune_page, note_table, statement_table
 from lib.report.claims import claims_table
 from lib.report.headline import summary
 from lib.report.page import render
@@ -124,7 +124,11 @@ def test_the_page_is_whole(artifacts):
     data = report_data(autotunes={"best": artifacts})
     page = autotune_page(data, "best")
     titles = [part["table"].title for part in page.parts if part["kind"] == "table"]
-    assert titles[:2] == ["Goals of the autotuners", "The paper's statements"]
+    assert titles[-len(artifacts) :] == [title for title in titles if "times as fast" in title]
+    assert [title for title in titles if title != "To know"][:2] == [
+        "Goals of the autotuners",
+        "The paper's statements",
+    ]
     assert "Programs" in titles
     assert "Target seconds to come within 1 % of the best known" in titles
     html = render("title", "subtitle", [page])
@@ -136,6 +140,12 @@ def test_statements_stand_beside_the_papers():
     fusion = next(cells for claim, cells in rows.items() if "1 min of hardware than" in claim)
     assert fusion[0] == "1.5"
     assert float(fusion[1]) == pytest.approx((10 + 0.05 + (1 / 1.02 - 1) * 100) / 3, rel=1e-2)
+    assert fusion[3] == "1 of 3"
+
+
+def test_a_note_is_said_once_for_all_programs():
+    (row,) = note_table(TILES).rows
+    assert row == ["all", "a note <for> the reader"]
 
 
 def test_claims_have_an_answer():
