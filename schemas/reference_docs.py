@@ -23,7 +23,8 @@ from schemas.hardware import HARDWARE_PRESETS, DatapathEntry, Hardware
 from schemas.hardware_sample import HardwareSample, SampleRanges
 from schemas.model import Model
 from schemas.quantity import QUANTITY_OF_UNIT
-from schemas.search import FULL_SPACE, Limits, Search, Space
+from schemas.search import Limits, Search
+from schemas.search_space import DEFAULT_SPACE, TABLE_3, Space
 from schemas.study import Study
 from schemas.study_base import ID_PATTERN
 from schemas.workload import KERAS_FAMILIES, Workload
@@ -165,7 +166,7 @@ def _default(model: type[BaseModel], key: str, field: FieldInfo) -> str:
     if field.default is PydanticUndefined:
         return "**required**"
     if model is Space:
-        values = FULL_SPACE[key]
+        values = DEFAULT_SPACE[key]
         return (
             f"all: {', '.join(f'`{value}`' for value in values)}"
             if len(values) < 6
@@ -193,9 +194,10 @@ def _presets() -> Iterator[str]:
     yield ""
     yield "## Search space"
     yield ""
-    yield "FAST's table 3 (ASPLOS 2022), from `schemas/presets/search_space.yaml`; a study's `space` takes from it."
+    yield "FAST's table 3 (ASPLOS 2022), from `schemas/presets/search_space.yaml`; a study's `space` may take from it"
+    yield "and add to it."
     yield ""
-    for parameter, values in FULL_SPACE.items():
+    for parameter, values in TABLE_3.items():
         write = QUANTITY_OF_UNIT["bytes"].write if parameter.endswith("_bytes") else str
         yield f"- `{parameter}`: {', '.join(write(value) for value in values)}"
     yield ""

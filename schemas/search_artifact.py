@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 from schemas.artifact import Artifact
 from schemas.artifact_files import Column, FileSpec, ModelSpec, TableSpec, TextSpec
 from schemas.base import StrictModel
-from schemas.search import FULL_SPACE
+from schemas.search_space import DEFAULT_SPACE
 
 STATES = ("ok", "area", "tdp", "infeasible")
 """Of a trial: simulated; over the area limit; over the power limit; can't be built or can't run a workload."""
@@ -45,7 +45,7 @@ class SearchDesigns(StrictModel):
 
 
 def _parameter_column(name: str) -> Column:
-    return Column("string") if isinstance(FULL_SPACE[name][0], str) else Column("int64", minimum=0)
+    return Column("string") if isinstance(DEFAULT_SPACE[name][0], str) else Column("int64", minimum=0)
 
 
 class SearchArtifact(Artifact):
@@ -57,7 +57,7 @@ class SearchArtifact(Artifact):
                 "trial": Column("int32", minimum=0),
                 "state": Column("string"),
                 "reason": Column("string"),
-                **{name: _parameter_column(name) for name in FULL_SPACE},
+                **{name: _parameter_column(name) for name in DEFAULT_SPACE},
                 "area_mm2": Column("float64", minimum=0, unit="mm2"),
                 "tdp_w": Column("float64", minimum=0, unit="W"),
                 "area_ratio": Column("float64", minimum=0),

@@ -4,7 +4,7 @@ import platform
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 
-LIBRARIES = ("numpy", "pandas", "pyarrow", "numba", "tensorflow", "keras", "spektral", "optuna")
+LIBRARIES = ("numpy", "pandas", "pyarrow", "numba", "tensorflow", "keras", "spektral", "cmaes")
 
 
 @cache

@@ -278,15 +278,25 @@ class Study(StudyModel):
     def resolved_search(self, id: str, island: int) -> dict[str, Any]:
         """What the search rule gets for one island, counted from 1."""
         search = self.searches[id]
+        workloads = self.programs(self._selected(search.workloads))
+        weights = {
+            program: weight
+            for workload, weight in search.weights.items()
+            for program in self.programs(self._selected([workload]))
+        }
         return {
             "id": id,
-            "workloads": self.programs(self._selected(search.workloads)),
+            "workloads": workloads,
+            "weights": {workload: weights.get(workload, 1.0) for workload in workloads},
             "baseline": self.resolved_hardware(search.baseline),
+            "baseline_schedule": search.baseline_schedule,
             "objective": search.objective,
             "optimiser": search.optimiser,
             "trials": search.trials,
             "island": island,
+            "residency": search.residency,
             "limits": search.limits.model_dump(),
+            "surrogate": search.surrogate,
             "space": search.space.model_dump(),
             "seed": self.seed,
         }

@@ -16,6 +16,7 @@ from schemas.hardware import HARDWARE_PRESETS
 from schemas.hardware_references import hardware_of_dataset, hardware_problems, is_sampled, runtime_of, sample_group
 from schemas.model import Model
 from schemas.problem import Path, Problem, allowed_names, got
+from schemas.search import SURROGATES
 from schemas.split import drawn_split
 from schemas.study_base import select
 from schemas.workload import FIXED_BATCH, all_batches, written_ids
@@ -59,6 +60,18 @@ def id_problems(data: Mapping[str, Any]) -> Iterator[Problem]:
         baselines = entry.get("baselines")
         for name, ids in baselines.items() if isinstance(baselines, Mapping) else ():
             yield from _unknown_ids(("evaluations", id, "baselines", name), ids, data, "models")
+    for id, entry in _entries(data, "searches"):
+        weights, surrogate, models = entry.get("weights"), entry.get("surrogate"), data.get("models")
+        for name in weights if isinstance(weights, Mapping) else ():
+            own = entry.get("workloads")
+            if isinstance(own, list) and name not in own:
+                text = f"{got(name)}; {allowed_names(name, [other for other in own if isinstance(other, str)])}"
+                yield Problem(("searches", id, "weights", name), text)
+            elif own == "all":
+                yield from _unknown_ids(("searches", id, "weights", name), name, data, "workloads")
+        known = [*SURROGATES, *(models if isinstance(models, Mapping) else ())]
+        if isinstance(surrogate, str) and surrogate not in known:
+            yield Problem(("searches", id, "surrogate"), f"{got(surrogate)}; {allowed_names(surrogate, known)}")
     for id, entry in _entries(data, "hardware"):
         base = entry.get("base")
         others = [*HARDWARE_PRESETS, *(other for other in data["hardware"] if other != id)]

@@ -12,7 +12,8 @@ from lib.search.optimise import optimise
 from lib.search.space import PARAMETERS, Point, Space, datapath_of, space_from_spec
 from lib.search.workload import kernels_by_batch
 from schemas.hardware import HARDWARE_PRESETS, merged_datapath
-from schemas.search import FULL_SPACE, Limits
+from schemas.search import Limits
+from schemas.search_space import DEFAULT_SPACE
 
 SEED = 1
 TRIALS = 40
@@ -27,7 +28,7 @@ def trial_seconds(setting: Setting) -> list[Measurement]:
     What a search does once and not in each trial is done before: compiled code, the baseline, and the extraction of
     the kernels at each of the space's batches.
     """
-    evaluator, space = _evaluator(setting), space_from_spec(FULL_SPACE)
+    evaluator, space = _evaluator(setting), space_from_spec(DEFAULT_SPACE)
     for batch in space.values["native_batch"]:
         evaluator.workloads["efficientnet-b7"](int(batch))
     rng = np.random.default_rng(SEED)
@@ -46,7 +47,7 @@ def trial_seconds(setting: Setting) -> list[Measurement]:
 
 def search_rate(setting: Setting) -> list[Measurement]:
     """Trials a second of a search by TPE from its first trial on, the optimiser and infeasible designs included."""
-    evaluator, space = _evaluator(setting), space_from_spec(FULL_SPACE)
+    evaluator, space = _evaluator(setting), space_from_spec(DEFAULT_SPACE)
     started = time.perf_counter()
     optimise(space, "tpe", setting.search_trials, seed=SEED, island=1, evaluate=evaluator.outcome)
     rate = setting.search_trials / (time.perf_counter() - started)

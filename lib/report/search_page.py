@@ -7,8 +7,8 @@ from lib.report import charts, tables
 from lib.report.page import Page
 from schemas.artifact import Artifact
 from schemas.hardware import study_entry
-from schemas.search import FULL_SPACE
 from schemas.search_artifact import DesignSummary, SearchDesigns
+from schemas.search_space import DEFAULT_SPACE
 
 NOTE = "Perf/TDP and area by the power and area model that the limits use. Runtimes: simulated."
 
@@ -66,7 +66,7 @@ def best_trials_table(trials: pd.DataFrame, most: int = 10) -> tables.Table:
     """The best trials with their parameters; all of them are in the artifact's `trials.parquet`."""
     best = trials.dropna(subset=["perf_per_tdp_gain"]).nlargest(most, "perf_per_tdp_gain")
     figures = ["perf_per_tdp_gain", "tdp_ratio", "area_ratio", "speed_ratio"]
-    parameters = [name for name in FULL_SPACE if name in trials]
+    parameters = [name for name in DEFAULT_SPACE if name in trials]
     rows = [
         [
             f"{row['island']}/{row['trial']}",

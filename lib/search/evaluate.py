@@ -16,7 +16,7 @@ from lib.hardware.area import Area, chip_area
 from lib.hardware.datapath import Datapath, datapath_from_spec, peak_flops_per_s
 from lib.hardware.power import Power, chip_power
 from lib.schedule.descent import found_tiles
-from lib.search.optimise import Outcome
+from lib.search.outcome import Outcome
 from lib.search.space import Point, datapath_of
 from lib.search.workload import KernelsByBatch, WorkloadKernels
 from schemas.datapath_limits import datapath_problem
@@ -111,18 +111,13 @@ class Evaluator:
         limits: Mapping[str, float],
     ):
         self.workloads, self.model, self.limits = workloads, model, limits
-        self._evaluated: dict[tuple, Evaluation] = {}
         self.baseline = self._run_all(design_of(baseline))
         if self.baseline.state != "ok":
             raise ValueError(f"the baseline can't run the workloads: {self.baseline.reason}")
 
-    def outcome(self, point: Point) -> Outcome:
-        """What the optimiser is told of a point; a design that was evaluated before is not run again."""
-        datapath = datapath_of(point)
-        key = tuple(sorted(datapath.items()))
-        if key not in self._evaluated:
-            self._evaluated[key] = self.evaluate(datapath)
-        evaluation = self._evaluated[key]
+    def outcome(self, point: Point, incumbent: float | None = None) -> Outcome:
+        """What the optimiser is told of a point. `incumbent`: the best value so far, which no trial has to beat yet."""
+        evaluation = self.evaluate(datapath_of(point))
         return Outcome(
             value=self.gain(evaluation),
             violations={

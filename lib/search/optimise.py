@@ -1,32 +1,33 @@
-"""Asks an optimiser for designs and tells it what they are worth (Optuna's ask-and-tell).
+"""The loop of a search: ask an optimiser for designs, evaluate them, tell it what they are worth.
 
-Every ask is seeded by (seed, island, trial number) and depends otherwise only on the trials before it, so a
-search that is continued from its recorded trials equals an uninterrupted one. No optimiser state is kept.
+Every ask gets random numbers of its own, seeded by (seed, island, trial number), and depends otherwise only on the
+trials before it. So a search that is continued from its recorded trials equals an uninterrupted one.
 """
 
+import math
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-import optuna
 
 from lib.progress import Progress
-from lib.search.space import CONFIGS, Point, Space
+from lib.search.cma_es import CmaEs
+from lib.search.nsga2 import Nsga2
+from lib.search.optimiser import MakeOptimiser, Optimiser, RandomSearch
+from lib.search.outcome import Outcome
+from lib.search.space import Point, Space, design_of_point
+from lib.search.swarm import Swarm
+from lib.search.tpe import Tpe
 
-OPTIMISERS = ("random", "tpe")
-STARTUP_TRIALS = 10
-"""TPE draws its first trials at random (Optuna's default)."""
+OPTIMISERS: dict[str, MakeOptimiser] = {
+    "random": RandomSearch, "tpe": Tpe, "nsga2": Nsga2, "cma-es": CmaEs, "swarm": Swarm,
+}  # fmt: skip
+"""By the name that a study gives them."""
+SEVERAL_OBJECTIVES = ("nsga2",)
+"""Optimisers that look for a Pareto front; for the others a trial may stop once it can't be the best."""
 
-
-class Outcome(NamedTuple):
-    """What a trial is worth to the optimiser."""
-
-    value: float
-    """To be made large; ignored where a violation is positive."""
-    violations: dict[str, float]
-    """By how much each limit is exceeded; <= 0: kept. Infeasible trials rank by the sum of what is above 0."""
-    detail: Any = None
-    """Anything else the caller wants to keep."""
+Evaluate = Callable[[Point, float | None], Outcome]
+"""Outcome of a point, given the best value so far (None: there is none, or the trial is to be run to its end)."""
 
 
 class Trial(NamedTuple):
@@ -37,81 +38,67 @@ class Trial(NamedTuple):
     outcome: Outcome
 
 
+def optimiser_of(name: str, space: Space) -> Optimiser:
+    """A new optimiser. Raises ValueError for an unknown name."""
+    if name not in OPTIMISERS:
+        raise ValueError(f"unknown optimiser {name!r}; known: {', '.join(OPTIMISERS)}")
+    return OPTIMISERS[name](space)
+
+
 def optimise(
     space: Space,
-    optimiser: str,
+    optimiser: str | Optimiser,
     trials: int,
     *,
     seed: int,
     island: int,
-    evaluate: Callable[[Point], Outcome],
+    evaluate: Evaluate,
     history: Sequence[Trial] = (),
+    record: Callable[[Trial], None] | None = None,
 ) -> list[Trial]:
-    """Run a search until there are `trials` trials; those in `history` are taken over, not evaluated again.
+    """Run a search until there are `trials` trials.
 
-    Raises ValueError for an unknown optimiser. A failing `evaluate` is raised on with the trial's number and point.
+    Those in `history` (its first trials, in order) are taken over, not evaluated again; `record` is called with every
+    other one. A design that comes up again has the outcome that it had. Raises ValueError for an unknown optimiser. A
+    failing `evaluate` is raised on with the trial's number and point.
     """
-    if optimiser not in OPTIMISERS:
-        raise ValueError(f"unknown optimiser {optimiser!r}; known: {', '.join(OPTIMISERS)}")
-    optuna.logging.set_verbosity(optuna.logging.WARNING)
-    study = optuna.create_study(direction="maximize")
-    distributions = _distributions(space)
+    name = optimiser if isinstance(optimiser, str) else type(optimiser).__name__
+    if isinstance(optimiser, str):
+        optimiser = optimiser_of(optimiser, space)
     done: list[Trial] = []
-    best = float("nan")
-    with Progress(f"search ({optimiser})", trials) as progress:
+    met: dict[tuple, Outcome] = {}
+    best: float | None = None
+    with Progress(f"search ({name})", trials) as progress:
         for number in range(trials):
-            study.sampler = _sampler(optimiser, seed, island, number)
+            positions = optimiser.ask(np.random.default_rng([seed, island, number]))
             if number < len(history):
-                study.enqueue_trial(_positions(space, history[number].point))
-            asked = study.ask(distributions)
-            point = _point(space, asked.params)
-            outcome = history[number].outcome if number < len(history) else _evaluated(evaluate, point, number)
-            for limit, violation in outcome.violations.items():
-                asked.set_constraint(limit, violation)
-            feasible = max(outcome.violations.values(), default=0.0) <= 0
-            study.tell(asked, outcome.value if feasible else 0.0)
-            if feasible:
-                best = float(np.fmax(best, outcome.value))
-            done.append(Trial(number, point, outcome))
-            progress.update(number + 1, "none valid yet" if np.isnan(best) else f"best {best:.3g}")
+                trial = history[number]._replace(number=number)
+                positions = space.positions(trial.point)
+                design = design_of_point(trial.point)
+            else:
+                point = space.point(positions)
+                design = design_of_point(point)
+                known = met.get(design)
+                to_beat = None if name in SEVERAL_OBJECTIVES else best
+                trial = Trial(number, point, known or _evaluated(evaluate, point, to_beat, number))
+                if record is not None:
+                    record(trial)
+            outcome = trial.outcome
+            met.setdefault(design, outcome)
+            optimiser.tell(positions, outcome)
+            if outcome.feasible and not outcome.bound:
+                best = outcome.value if best is None else max(best, outcome.value)
+            done.append(trial)
+            progress.update(number + 1, "none valid yet" if best is None else f"best {best:.3g}")
     return done
 
 
-def _evaluated(evaluate: Callable[[Point], Outcome], point: Point, number: int) -> Outcome:
+def _evaluated(evaluate: Evaluate, point: Point, best: float | None, number: int) -> Outcome:
     try:
-        return evaluate(point)
+        outcome = evaluate(point, best)
     except Exception as error:
         error.add_note(f"in trial {number}: {point}")
         raise
-
-
-def _sampler(optimiser: str, seed: int, island: int, number: int) -> optuna.samplers.BaseSampler:
-    """A fresh sampler: its random numbers depend on (seed, island, trial number) alone."""
-    entropy = int(np.random.SeedSequence([seed, island, number]).generate_state(1)[0])
-    if optimiser == "random":
-        return optuna.samplers.RandomSampler(seed=entropy)
-    return optuna.samplers.TPESampler(seed=entropy, multivariate=True, n_startup_trials=STARTUP_TRIALS)
-
-
-def _distributions(space: Space) -> dict[str, optuna.distributions.BaseDistribution]:
-    """Names are categories; numbers are positions in the ascending list of allowed values, so that neighbours
-    are near (powers of two become evenly spaced)."""
-    return {
-        name: optuna.distributions.CategoricalDistribution(allowed)
-        if name in CONFIGS
-        else optuna.distributions.IntDistribution(0, len(allowed) - 1)
-        for name, allowed in space.values.items()
-    }
-
-
-def _point(space: Space, parameters: dict[str, Any]) -> Point:
-    return {
-        name: parameters[name] if name in CONFIGS else allowed[parameters[name]]
-        for name, allowed in space.values.items()
-    }
-
-
-def _positions(space: Space, point: Point) -> dict[str, Any]:
-    return {
-        name: point[name] if name in CONFIGS else allowed.index(point[name]) for name, allowed in space.values.items()
-    }
+    if outcome.feasible and math.isnan(outcome.value):
+        raise ValueError(f"trial {number} keeps the limits but has no value: {point}")
+    return outcome

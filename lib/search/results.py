@@ -10,9 +10,10 @@ from lib.program.kernels import KERNEL_CLASSES
 from lib.search.evaluate import LIMIT_MODEL, POWER_AREA_MODELS, Evaluation, Evaluator
 from lib.search.optimise import Trial
 from lib.search.pareto import non_dominated
-from lib.search.space import CONFIGS, Space
+from lib.search.space import Space
 from schemas.hardware import study_entry
 from schemas.search_artifact import DesignSummary, SearchDesigns
+from schemas.search_space import NAMES
 
 
 class Best(NamedTuple):
@@ -45,7 +46,7 @@ def trials_table(trials: list[Trial], space: Space, evaluator: Evaluator) -> pd.
     }
     for name in space.values:
         chosen = [trial.point[name] for trial in trials]
-        columns[name] = chosen if name in CONFIGS else np.array(chosen, dtype=np.int64)
+        columns[name] = chosen if name in NAMES else np.array(chosen, dtype=np.int64)
     columns["area_mm2"] = np.array([e.design.area[LIMIT_MODEL].total for e in evaluations], dtype=float)
     columns["tdp_w"] = np.array([e.design.power[LIMIT_MODEL].total for e in evaluations], dtype=float)
     columns["area_ratio"] = np.array([evaluator.ratio(e.design, "area") for e in evaluations], dtype=float)

@@ -1,22 +1,24 @@
-"""The datapath space of a search: FAST's table 3, and what a point of it means as hardware."""
+"""The space of a search: FAST's table 3 and what it leaves out, and what a point of it means as hardware."""
 
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
-from schemas.search import FULL_SPACE
+import numpy as np
 
-PARAMETERS = tuple(FULL_SPACE)
-"""FAST table 3, in its order."""
-CONFIGS = ("l1_config", "l2_config")
-"""Parameters whose values are names; all others are integers."""
+from schemas.presets import load_preset
+from schemas.search_space import DEFAULT_SPACE, NAMES
+
+PARAMETERS = tuple(DEFAULT_SPACE)
+"""FAST table 3, in its order, then kind of DRAM, softmax and dataflows."""
+BESIDE_THE_DATAPATH = ("softmax", "dataflows")
+"""Parameters that say how programs run on the datapath."""
 L2_MULTIPLIERS = ("l2_input_multiplier", "l2_weight_multiplier", "l2_output_multiplier")
 
 CLOCK_HZ = 1.0e9
 """FAST's designs: peak FLOP/s of table 5 over two per multiply-accumulate unit gives 1.0 GHz."""
-CHANNEL_BYTES_PER_S = 56.0e9
-"""One GDDR6 channel: table 5's 448 GB/s over 8 channels (32 bits at 14 Gb/s)."""
 NUMBER_FORMAT = "bfloat16"
 DEPTHWISE_MAPPING = "taps"
 """Designs of FAST's template put the window of a depthwise convolution on the array's rows (section 3.2)."""
@@ -29,11 +31,16 @@ MOST_REGISTER_LANES = 128
 """The register tile is as wide as the vector unit, at most the TPU's 128."""
 
 Point = dict[str, int | str]
+"""Value by parameter, in the order of PARAMETERS."""
 
 
 @dataclass(frozen=True)
 class Space:
-    """Allowed values of every parameter, ascending as they are written."""
+    """Allowed values of every parameter, ascending as they are written.
+
+    Optimisers see positions: int64[p], for each of the p parameters the place of its value among the allowed ones. So
+    neighbours are near, and powers of two evenly spaced.
+    """
 
     values: dict[str, tuple[int | str, ...]]
 
@@ -42,17 +49,40 @@ class Space:
         """Number of points (4.83e13 for the whole of table 3)."""
         return math.prod(len(allowed) for allowed in self.values.values())
 
+    @cached_property
+    def counts(self) -> np.ndarray:
+        """int64[p] number of values."""
+        return np.array([len(allowed) for allowed in self.values.values()], dtype=np.int64)
+
+    @cached_property
+    def named(self) -> np.ndarray:
+        """bool[p]: whether the values are names, of which none is nearer than another."""
+        return np.array([name in NAMES for name in self.values])
+
+    def point(self, positions: np.ndarray) -> Point:
+        """The values at int64[p] positions."""
+        return {name: allowed[at] for (name, allowed), at in zip(self.values.items(), positions.tolist(), strict=True)}
+
+    def positions(self, point: Point) -> np.ndarray:
+        """int64[p] places of a point's values. Raises ValueError for a value that is not allowed."""
+        return np.array([allowed.index(point[name]) for name, allowed in self.values.items()], dtype=np.int64)
+
 
 def space_from_spec(spec: Mapping[str, list]) -> Space:
-    """The space of a resolved search entry (`space:`, parameter to allowed values).
+    """The space of a resolved search entry (`space:`, parameter to allowed values; those not named keep the default).
 
-    Raises ValueError where parameters are missing, unknown or without values.
+    Raises ValueError where parameters are unknown or without values.
     """
-    empty = [name for name, allowed in spec.items() if not allowed]
-    missing, unknown = sorted(set(PARAMETERS) - set(spec)), sorted(set(spec) - set(PARAMETERS))
-    if missing or unknown or empty:
-        raise ValueError(f"space: missing {missing}, unknown {unknown}, without values {empty}")
-    return Space({name: tuple(spec[name]) for name in PARAMETERS})
+    empty, unknown = [name for name, allowed in spec.items() if not allowed], sorted(set(spec) - set(PARAMETERS))
+    if unknown or empty:
+        raise ValueError(f"space: unknown {unknown}, without values {empty}")
+    return Space({name: tuple(spec.get(name, default)) for name, default in DEFAULT_SPACE.items()})
+
+
+def design_of_point(point: Point) -> tuple[tuple[str, Any], ...]:
+    """What distinguishes designs: points that differ elsewhere (multipliers of a disabled L2) are one design."""
+    beside = {name: point[name] for name in BESIDE_THE_DATAPATH}
+    return tuple((datapath_of(point) | beside).items())
 
 
 def datapath_of(point: Point) -> dict[str, Any]:
@@ -60,19 +90,20 @@ def datapath_of(point: Point) -> dict[str, Any]:
 
     Lanes of a PE's vector unit are the multiplier times the array's columns (table 3); the register tile is
     8 sublanes by as many lanes as the vector unit has, at most 128. The multipliers of a disabled L2 mean nothing and
-    are 1, so that equal designs look equal.
+    are 1, so that equal designs look equal. Without a kind of DRAM it is GDDR6, the only one of table 3.
     """
     lanes = int(point["vector_multiplier"]) * int(point["systolic_columns"])
-    channels = int(point["dram_channels"])
-    same = [name for name in PARAMETERS if name not in ("vector_multiplier", "dram_channels")]
+    channels, dram_kind = int(point["dram_channels"]), point.get("dram_kind", "gddr6")
+    apart = ("vector_multiplier", "dram_channels", "dram_kind", *BESIDE_THE_DATAPATH)
+    same = [name for name in PARAMETERS if name not in apart]
     without_l2 = point["l2_config"] == "disabled"
     return {name: 1 if without_l2 and name in L2_MULTIPLIERS else point[name] for name in same} | {
         "clock_hz": CLOCK_HZ,
         "cores": 1,
         "vector_lanes": lanes,
-        "dram_kind": "gddr6",
+        "dram_kind": dram_kind,
         "dram_channels": channels,
-        "dram_bytes_per_s": channels * CHANNEL_BYTES_PER_S,
+        "dram_bytes_per_s": channels * load_preset("dram")[dram_kind]["channel_bytes_per_s"],
         "number_format": NUMBER_FORMAT,
         "depthwise_mapping": DEPTHWISE_MAPPING,
         "vector_path": VECTOR_PATH,

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
-from schemas.search import FULL_SPACE
+from schemas.search_space import DEFAULT_SPACE
 from schemas.study import Study
 from tests.schemas.study_examples import SOUND, messages_of, study_of
 
@@ -133,8 +133,8 @@ def test_the_first_model_of_an_evaluation_stays_first(tmp_path: Path):
 def test_a_search_keeps_the_whole_table_where_it_says_nothing(tmp_path: Path):
     """The table has 4.83e13 points (the product of its counts, 9^5 x 5 x 2 x 11^3 x 3 x 8^3 x 10 x 4)."""
     space = study_of(tmp_path, SOUND).resolved_search("mobile", 1)["space"]
-    assert space == FULL_SPACE
-    assert list(space) == list(FULL_SPACE)
+    assert space == DEFAULT_SPACE
+    assert list(space) == list(DEFAULT_SPACE)
     points = 1
     for values in space.values():
         points *= len(values)

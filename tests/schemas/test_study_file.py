@@ -28,7 +28,7 @@ models:
 evaluations:
   accuracy: {models: [rnker]}
 searches:
-  mobile: {workloads: [vgg], baseline: tpu-v3, space: {pes_x: [3]}}
+  mobile: {workloads: [vgg], baseline: tpu-v3, space: {pes_x: [2.5]}}
 """
 
 
@@ -295,9 +295,9 @@ def replaced(old: str, new: str) -> str:
             id="baseline",
         ),
         pytest.param(
-            replaced("baseline: tpu-v3", "baseline: tpu-v3, space: {global_buffer_bytes: [3 MiB]}"),
-            "study.yaml:16: searches.mobile.space.global_buffer_bytes.0: got '3 MiB'; allowed: 0 or a "
-            "power of two from 1 MiB to 256 MiB",
+            replaced("baseline: tpu-v3", "baseline: tpu-v3, space: {global_buffer_bytes: [3 KiB]}"),
+            "study.yaml:16: searches.mobile.space.global_buffer_bytes.0: got '3 KiB'; allowed: 0 or a size "
+            "from 64 KiB to 4 GiB",
             id="space",
         ),
         pytest.param(

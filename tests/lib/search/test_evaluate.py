@@ -58,13 +58,6 @@ def test_limits_cost_no_simulation(evaluator):
     assert narrow.failing_share == 1
 
 
-def test_a_design_is_run_once():
-    evaluator = Evaluator({"toy": toy_kernels}, PeakRate(), TPU_V3, LIMITS)
-    first = evaluator.outcome(LARGE_POINT)
-    evaluator.workloads = {}
-    assert evaluator.outcome(LARGE_POINT | {"l2_weight_multiplier": 64}).detail is first.detail
-
-
 def test_violations_are_doublings_over_the_limit(evaluator):
     point = LARGE_POINT | {"global_buffer_bytes": 256 * MIB, "pes_x": 64}
     outcome = evaluator.outcome(point)

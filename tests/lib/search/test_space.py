@@ -5,7 +5,7 @@ import pytest
 from lib.hardware.datapath import datapath_from_spec
 from lib.search.space import datapath_of, space_from_spec
 from schemas.datapath_limits import datapath_problem
-from schemas.search import FULL_SPACE
+from schemas.search_space import TABLE_3 as PRESET
 from tests.lib.hardware.designs import FAST_LARGE, FAST_SMALL, KIB, MIB
 from tests.lib.search.table_3 import TABLE_3, table_3
 
@@ -24,7 +24,7 @@ def test_size_of_the_whole_space():
 
 
 def test_the_preset_is_the_whole_table():
-    assert FULL_SPACE == TABLE_3
+    assert PRESET == TABLE_3
 
 
 def test_points_of_table_5_are_the_printed_designs():

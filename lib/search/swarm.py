@@ -1,0 +1,99 @@
+"""The linear-combination swarm: new points are random linear combinations of good ones, with perturbations.
+
+FAST (ASPLOS 2022, sections 5.3 and 6.2.3) searches with "Linear Combination Swarm" (LCS) of Google's Vizier and finds
+it best beyond 2,000 trials (figure 11). Neither FAST nor Vizier's papers print the algorithm: size of the swarm, how
+its members are chosen, coefficients, perturbations and the treatment of integers, names and limits are open. Here:
+
+- The swarm is the best SWARM different points so far: those within the limits by value, then the others by violation.
+- Parents are drawn by rank, the better the likelier. The combination starts from the first parent and adds
+  differences to others with random coefficients, so that it may lie between the parents or beyond them.
+- Numbers are positions in their lists of values; a combination is rounded at random to one of its neighbours. A name is
+  one of the parents'.
+- Each parameter is then perturbed with a small probability: a number by a step or a few, a name by another one.
+- A point that was tried already is perturbed again.
+"""
+
+import numpy as np
+
+from lib.search.optimiser import random_positions
+from lib.search.outcome import Outcome
+from lib.search.ranked_trials import RankedTrials
+from lib.search.space import Space
+
+SWARM = 40
+STARTUP_TRIALS = 40
+"""Points that are drawn at random first."""
+RANKS = 8.0
+"""A parent's probability falls by a factor of e every so many ranks."""
+PARENTS = (1, 2, 3)
+"""A combination has one of these numbers of parents; one parent: perturbations alone."""
+REACH = 1.2
+"""A difference between parents is taken up to this many times."""
+PERTURBED = 1.5
+"""Parameters that are perturbed, on average."""
+STEP = 1.5
+"""Mean of a perturbation's size in positions (geometric)."""
+TRIES = 20
+"""Perturbations of a point that was tried already, after which it is tried again."""
+
+
+class Swarm:
+    """See the module."""
+
+    def __init__(self, space: Space):
+        self.space = space
+        self.trials = RankedTrials(len(space.counts))
+        self._tried: set[bytes] = set()
+        self._free = np.flatnonzero(space.counts > 1)
+
+    def ask(self, rng: np.random.Generator) -> np.ndarray:
+        """A combination of good points that was not tried yet."""
+        if self.trials.number < STARTUP_TRIALS or not len(self._free):
+            return random_positions(self.space, rng)
+        members = self._members()
+        positions = self._combined(members, rng)
+        for _ in range(TRIES):
+            positions = self._perturbed(positions, rng)
+            if positions.tobytes() not in self._tried:
+                break
+        return positions
+
+    def tell(self, positions: np.ndarray, outcome: Outcome) -> None:
+        """Keep the trial."""
+        self.trials.add(positions, outcome)
+        self._tried.add(np.asarray(positions, dtype=np.int64).tobytes())
+
+    def _members(self) -> np.ndarray:
+        """int64[m, p] the best different points, best first."""
+        best = self.trials.positions[self.trials.order()[: 4 * SWARM]]
+        _, first = np.unique(best, axis=0, return_index=True)
+        return best[np.sort(first)[:SWARM]]
+
+    def _combined(self, members: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        """int64[p] a linear combination of some members."""
+        weight = np.exp(-np.arange(len(members)) / RANKS)
+        count = min(int(rng.choice(PARENTS)), len(members))
+        chosen = members[rng.choice(len(members), size=count, replace=False, p=weight / weight.sum())]
+        combination = chosen[0].astype(float)
+        for other in chosen[1:]:
+            combination += rng.uniform(0.0, REACH) * (other - chosen[0])
+        down = np.floor(combination)
+        numbers = down + (rng.random(len(down)) < combination - down)
+        names = chosen[rng.integers(count, size=len(down)), np.arange(len(down))]
+        positions = np.where(self.space.named, names, numbers).astype(np.int64)
+        return np.clip(positions, 0, self.space.counts - 1)
+
+    def _perturbed(self, positions: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        """The point with some parameters changed, at least one."""
+        counts, free = self.space.counts, self._free
+        changed = free[rng.random(len(free)) < PERTURBED / len(free)]
+        if not len(changed):
+            changed = rng.choice(free, size=1)
+        result = positions.copy()
+        for parameter in changed:
+            if self.space.named[parameter]:
+                result[parameter] = (result[parameter] + rng.integers(1, counts[parameter])) % counts[parameter]
+            else:
+                step = rng.geometric(1.0 / STEP) * (1 if rng.random() < 0.5 else -1)
+                result[parameter] = np.clip(result[parameter] + step, 0, counts[parameter] - 1)
+        return result
