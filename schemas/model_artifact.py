@@ -10,7 +10,8 @@ from schemas.base import StrictModel
 
 
 class FeatureSet(StrictModel):
-    """Names of all input features in the order of their columns; a model refuses any but those it was trained on."""
+    """Names of all input features in the order of their columns; a model refuses others than those it was trained on,
+    but for more features of the tile behind its own."""
 
     version: int
     """Of the meaning of the features."""

@@ -88,7 +88,8 @@ class Batcher:
         if self.inputs.tile == "raw":
             row.append(scaled(raw_tile_features(tile), self.scaling.raw_tile))
         elif self.inputs.tile:
-            row.append(scaled(tile_features(examples.geometry, example_kernel, tile), self.scaling.tile))
+            known = len(self.scaling.tile[0])
+            row.append(scaled(tile_features(examples.geometry, example_kernel, tile)[:, :known], self.scaling.tile))
         if self.inputs.analytical:
             values = analytical_features(examples.features.analytical, examples.analytical[rows])
             row.append(scaled(values, self.scaling.analytical))

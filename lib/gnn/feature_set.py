@@ -1,7 +1,7 @@
 """The names of all input features, in the order of their columns.
 
-A trained model keeps the feature set that it was trained on and refuses any other. Sizes enter as
-log2(1 + size), ratios as log2(ratio), shares and flags as they are.
+A trained model keeps the feature set that it was trained on and refuses any other, unless the other one only has more
+features of the tile. Sizes enter as log2(1 + size), ratios as log2(ratio), shares and flags as they are.
 """
 
 from collections.abc import Iterable
@@ -107,8 +107,27 @@ TILE_FEATURES = (
     "array_fill_rows",
     "array_fill_columns",
     *(f"padded_{name}_ops" for name in WORK_CLASSES),
+    "array_fill_contraction",
+    "array_passes",
+    "array_stream",
+    "array_use_by_pixels",
+    "array_use_by_channels",
+    "array_use_by_contraction",
+    "input_runs",
+    "weight_runs",
+    "output_runs",
+    "input_run_bytes",
+    "weight_run_bytes",
+    "output_run_bytes",
+    "input_covered",
+    "weight_covered",
+    "output_covered",
+    "runs",
+    "covered",
+    "turned_ops",
 )
-"""Columns of a row: the tile itself and what it means for the whole kernel."""
+"""Columns of a row: the tile itself and what it means for the whole kernel. New ones come at the end, so that older
+models find theirs in the first columns."""
 
 RAW_TILE_FEATURES = (*(f"tile_{loop}" for loop in LOOPS), "tile_sum", "tile_product")
 """Columns of a tile as the paper gives it to the model: its extents, their sum and their product."""
@@ -146,8 +165,10 @@ def feature_set(analytical_parts: Iterable[str]) -> FeatureSet:
 
 
 def check_feature_set(trained: FeatureSet, offered: FeatureSet) -> None:
-    """Raises FeatureSetError, naming what differs, unless both are the same."""
-    if trained == offered:
+    """Raises FeatureSetError, naming what differs, unless both are the same, or the offered one has more features of
+    the tile after those of training, which the model leaves aside."""
+    known = offered.model_copy(update={"tile": offered.tile[: len(trained.tile)]})
+    if trained == known:
         return
     differences = []
     if trained.version != offered.version:

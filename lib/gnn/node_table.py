@@ -5,11 +5,13 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from lib.program.kernels import NO_LOOP, REDUCTION, WINDOW, Kernels
-from lib.program.op_kinds import SWEPT_CLASSES, op_class_numbers, op_kind_numbers
+from lib.program.kernels import ABSENT, GROUP, IN_C, NO_LOOP, OUT_C, REDUCTION, WINDOW, Kernels
+from lib.program.op_kinds import OP_CLASSES, SWEPT_CLASSES, op_class_numbers, op_kind_numbers
+from lib.schedule.register_layout import is_narrow, register_loops
 
 OPERAND = 255
 """Op class of an operand in `NodeTable.op_class`."""
+MATRIX = OP_CLASSES.index("matrix")
 
 
 class NodeTable(NamedTuple):
@@ -136,6 +138,53 @@ def _lies_like(stride, operand_stride, first, output) -> int:
         if agreeing > most:
             best, most = o, agreeing
     return best
+
+
+def turned_nodes(kernels: Kernels, nodes: NodeTable, kernel_limits: np.ndarray) -> np.ndarray:
+    """bool[N]: whether a consumer wants the node along other lanes than it lies on, so that it has to be turned.
+
+    A matrix op wants its first source along the contracted channels and gives its result along the output channels,
+    where these are wide enough to lie on lanes. `kernel_limits`: int64[k, ...] as from `hardware_limits`.
+    """
+    turned = np.zeros(len(nodes.op_kind), np.bool_)
+    _find_turned(
+        turned, nodes.offset, nodes.op_class, nodes.is_hero, nodes.order, kernels.loops, kernels.loop_kind,
+        kernels.edge_offset, kernels.edge, np.asarray(kernel_limits),
+    )  # fmt: skip
+    return turned
+
+
+@njit(cache=True)
+def _find_turned(turned, offset, op_class, is_hero, order, loops, loop_kind, edge_offset, edge, limits):
+    for k in range(len(loops)):
+        first, lanes = offset[k], limits[k, 0]
+        streamed = False
+        for e in range(edge_offset[k], edge_offset[k + 1]):
+            source, target = first + edge[e, 0], first + edge[e, 1]
+            have = _lane_loop(source, op_class, is_hero, order, loops[k], loop_kind[k], lanes)
+            want = register_loops(order[target], loops[k], lanes)[0]
+            if is_hero[target] and op_class[target] == MATRIX:
+                want = NO_LOOP if streamed else _channels(IN_C, loops[k], loop_kind[k], lanes)
+                streamed = True
+            turned[source] |= have != want and have != NO_LOOP and want != NO_LOOP and loops[k, have] > 1
+        root = offset[k + 1] - 1
+        have = _lane_loop(root, op_class, is_hero, order, loops[k], loop_kind[k], lanes)
+        want = register_loops(order[root], loops[k], lanes)[0]
+        turned[root] |= have != want and have != NO_LOOP and want != NO_LOOP and loops[k, have] > 1
+
+
+@njit(cache=True)
+def _lane_loop(node, op_class, is_hero, order, loops, loop_kind, lanes) -> int:
+    if is_hero[node] and op_class[node] == MATRIX:
+        return _channels(OUT_C, loops, loop_kind, lanes)
+    return register_loops(order[node], loops, lanes)[0]
+
+
+@njit(cache=True)
+def _channels(loop, loops, loop_kind, lanes) -> int:
+    """The loop that the matrix unit has on lanes: channels, or groups if there are none; NO_LOOP where it is narrow."""
+    channels = loop if loop_kind[loop] != ABSENT else GROUP
+    return NO_LOOP if is_narrow(loops[channels], lanes) else channels
 
 
 @njit(cache=True)

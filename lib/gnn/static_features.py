@@ -172,7 +172,7 @@ def hardware_features(datapath: Datapath) -> np.ndarray:
 
 
 def hardware_limits(datapath: Datapath) -> np.ndarray:
-    """int64[5]: register lanes and sublanes, systolic rows and columns, bytes that one set of tiles may take."""
+    """int64[6]: register lanes and sublanes, systolic rows and columns, bytes that one set of tiles may take, PEs."""
     tile_bytes = double_buffered_bytes(datapath)[0]
     sides = (datapath.register_lanes, datapath.register_sublanes, datapath.systolic_rows, datapath.systolic_columns)
-    return np.array([*sides, tile_bytes], np.int64)
+    return np.array([*sides, tile_bytes, processing_elements(datapath)], np.int64)

@@ -96,7 +96,9 @@ def _sampled_rows(task: str, data: TrainingData, rng: np.random.Generator) -> _R
     ]
     rows = np.concatenate(chosen)
     kernel = np.searchsorted(examples.row_offset, rows, side="right") - 1
-    return _Rows(tree_features(examples, rows), targets(task, examples)[rows], data.groups[kernel, 0])
+    return _Rows(
+        tree_features(examples, rows, data.train.features), targets(task, examples)[rows], data.groups[kernel, 0]
+    )
 
 
 def _weights(family: np.ndarray) -> np.ndarray:
@@ -124,7 +126,7 @@ def _history(model: BoostedTrees, rows: _Rows, validation: Examples | None) -> p
     task = model.spec["task"]
     train = np.full(len(rows.target), model.start)
     if validation is not None:
-        features = tree_features(validation, np.arange(len(validation.tile)))
+        features = tree_features(validation, np.arange(len(validation.tile)), validation.features)
         target = targets(task, validation)
         outputs = np.full(len(target), model.start)
     curve, before = [], 0

@@ -11,13 +11,13 @@ from lib.gnn.tile_features import tile_features
 from schemas.model_artifact import FeatureSet
 
 
-def tree_features(examples: Examples, rows: np.ndarray) -> np.ndarray:
-    """float32[r, columns] of `rows` (int64[r] into the examples' rows), unscaled."""
+def tree_features(examples: Examples, rows: np.ndarray, features: FeatureSet) -> np.ndarray:
+    """float32[r, columns] of `rows` (int64[r] into the examples' rows), unscaled: those of the model's `features`."""
     kernel = np.searchsorted(examples.row_offset, rows, side="right") - 1
     return np.concatenate(
         [
             examples.kernel[kernel],
-            tile_features(examples.geometry, kernel, examples.tile[rows]),
+            tile_features(examples.geometry, kernel, examples.tile[rows])[:, : len(features.tile)],
             analytical_features(examples.features.analytical, examples.analytical[rows]),
         ],
         axis=1,

@@ -127,6 +127,61 @@ def test_tile_features_of_a_convolution():
     assert row["padded_simple_ops"] == log2(1 + 2 * 16 * 14 * 32 * 128)
 
 
+def test_transfers_of_a_convolution_come_in_contiguous_runs():
+    kernels, nodes, limits = examples()
+    tile = np.array([CONVOLUTION_TILE], np.int32)
+    row = named(TILE_FEATURES, tile_features(geometry(kernels, nodes, limits), np.array([0]), tile)[0])
+    image = 2 * 128 * 30 * 16  # 16 rows of 30 pixels lie together: 30 register tiles of 4 KiB, 8 times
+    assert row["input_runs"] == log2(1 + 8)
+    assert row["input_run_bytes"] == log2(1 + image)
+    assert row["input_covered"] == log2(8 * image / (2 * 4 * 28 * 28 * 128))
+    weights = 2 * (9 * 128 * 128 + 128)  # half of the output channels: a run ends with each 16 input channels; the bias
+    assert row["weight_runs"] == log2(1 + 16 * (9 * 8 + 1))
+    assert row["weight_run_bytes"] == log2(1 + weights / (9 * 8 + 1))
+    assert row["weight_covered"] == log2(16 * weights / (2 * (9 * 128 * 256 + 256)))
+    output = 2 * 14 * 28 * 128  # likewise 16 pixels
+    assert row["output_runs"] == log2(1 + 16 * output / 4096)
+    assert row["output_run_bytes"] == log2(1 + 4096)
+    assert row["output_covered"] == log2(16 * output / (2 * 4 * 28 * 28 * 256))
+    assert row["runs"] == log2(1 + 8 + 16 * (9 * 8 + 1) + 16 * output / 4096)
+    assert row["turned_ops"] == 0
+
+
+def test_what_a_convolution_leaves_of_two_arrays():
+    """9 passes of 14 x 28 pixels on 128 x 128 cells, 16 steps; the work of 9 arrays for 392 cycles shared by two."""
+    kernels, nodes, limits = examples()
+    tile = np.array([CONVOLUTION_TILE], np.int32)
+    row = named(TILE_FEATURES, tile_features(geometry(kernels, nodes, limits), np.array([0]), tile)[0])
+    assert row["array_fill_contraction"] == 1
+    assert row["array_passes"] == log2(9 * 16)
+    assert row["array_stream"] == log2(392 / 128)
+    assert row["array_use_by_pixels"] == log2(1)  # 196 pixels each
+    assert row["array_use_by_channels"] == log2(1 / 2)  # 64 channels each
+    assert row["array_use_by_contraction"] == log2(9 / 2 / 5)  # 5 and 4 taps
+
+
+def test_taps_share_the_rows_of_the_array_where_channels_are_few():
+    builder = KernelsBuilder()
+    builder.add(convolution_relu(in_c=3))
+    kernels = builder.build()
+    shapes = geometry(kernels, node_table(kernels), hardware_limits(TPU_V3_CORE)[None])
+    row = named(TILE_FEATURES, tile_features(shapes, np.array([0]), kernels.loops)[0])
+    assert row["array_fill_contraction"] == pytest.approx(27 / 128)
+    assert row["array_passes"] == log2(2)  # 256 output channels
+
+
+def test_an_image_that_does_not_lie_along_its_channels_is_turned_for_the_matrix_unit():
+    kernel = convolution_relu()
+    image = replace(kernel.operands[0], order=(2, 4, 1, 0))
+    builder = KernelsBuilder()
+    builder.add(replace(kernel, operands=[image, *kernel.operands[1:]]))
+    kernels = builder.build()
+    shapes = geometry(kernels, node_table(kernels), hardware_limits(TPU_V3_CORE)[None])
+    assert shapes.turned.tolist() == [True, False, False, False, False, False]
+    row = named(TILE_FEATURES, tile_features(shapes, np.array([0]), np.array([CONVOLUTION_TILE], np.int32))[0])
+    assert row["turned_ops"] == log2(1 + 16 * 16 * 128 * 128)  # 16 steps of 16 rows, 30 pixels on 128 lanes
+
+
 def test_raw_tile_features_are_extents_sum_and_product():
     row = named(RAW_TILE_FEATURES, raw_tile_features(np.array([CONVOLUTION_TILE], np.int32))[0])
     assert row["tile_out_w"] == log2(1 + 28)
@@ -226,6 +281,15 @@ def test_other_feature_sets_are_refused_in_words():
         check_feature_set(trained.model_copy(update={"version": 0}), trained)
     with pytest.raises(FeatureSetError, match="node: another order"):
         check_feature_set(trained.model_copy(update={"node": trained.node[::-1]}), trained)
+
+
+def test_a_model_from_before_the_last_tile_features_is_still_served():
+    offered = feature_set(("analytical_s",))
+    check_feature_set(offered.model_copy(update={"tile": offered.tile[:-3]}), offered)
+    with pytest.raises(FeatureSetError, match=r"tile: missing \['steps'\]"):
+        check_feature_set(offered, offered.model_copy(update={"tile": tuple(t for t in offered.tile if t != "steps")}))
+    with pytest.raises(FeatureSetError, match=r"tile: missing .*'tile_batch'"):
+        check_feature_set(offered.model_copy(update={"tile": offered.tile[3:]}), offered)
 
 
 def test_features_and_batches_need_no_tensorflow():

@@ -8,7 +8,7 @@ from lib.gnn.batching import Batcher
 from lib.gnn.examples import examples_of_shards
 from lib.gnn.feature_set import FeatureSetError
 from lib.gnn.inference import load_model, model_contents, predict
-from lib.gnn.network import build_network, network_weights
+from lib.gnn.network import build_network, network_weights, set_network_weights
 from lib.gnn.scaling import fit_scaling
 from lib.gnn.trained_model import TrainedModel, network_shape
 from lib.models.rows import predict_rows
@@ -39,6 +39,27 @@ def test_a_large_batch_predicts_what_single_kernels_predict(spec):
     batcher = Batcher(examples, model.scaling, model.shape.inputs)
     one_by_one = np.concatenate([model.forward(batcher.all_rows(k, k + 1)) for k in range(12)])
     np.testing.assert_allclose(together, one_by_one, rtol=1e-4, atol=1e-5)
+
+
+def test_a_model_with_fewer_tile_features_reads_its_own():
+    """As one that was trained before the others were there."""
+    examples = examples_of_shards([shard("tile", seed=1)])
+    own = examples.features.model_copy(update={"tile": examples.features.tile[:-4]})
+    scaling = fit_scaling(examples, np.random.default_rng(0))
+    mean, scale = scaling.tile
+    shape = network_shape(LATE, own, scaling)
+    older = scaling._replace(tile=(mean[:-4], scale[:-4]))
+    model = TrainedModel(LATE, 1, own, older, shape, build_network(shape, 1))
+    scale[-4:] = 0  # the same as leaving them out
+    shape = network_shape(LATE, examples.features, scaling)
+    network = build_network(shape, 1)
+    weights = network_weights(model.network)
+    row = weights["head_row/kernel"]
+    columns = len(own.tile)
+    weights["head_row/kernel"] = np.insert(row, [columns] * 4, 0.0, axis=0)
+    set_network_weights(network, weights)
+    newer = TrainedModel(LATE, 1, examples.features, scaling, shape, network)
+    np.testing.assert_allclose(model.predict(examples), newer.predict(examples), rtol=1e-5)
 
 
 @BOTH

@@ -75,7 +75,10 @@ def test_families_weigh_the_same():
 
 def test_features_have_names():
     examples = examples_of_shards([shard()])
-    assert tree_features(examples, np.arange(6)).shape == (6, len(tree_feature_names(examples.features)))
+    assert tree_features(examples, np.arange(6), examples.features).shape == (
+        6,
+        len(tree_feature_names(examples.features)),
+    )
 
 
 def test_fusion_predicts_seconds_and_learns_its_rows(tmp_path):
