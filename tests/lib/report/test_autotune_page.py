@@ -24,7 +24,7 @@ from lib.report.page import render
 from lib.report.pages import build_report
 from schemas.goals import load_autotune_goals
 from tests.lib.report.autotune_examples import fusion_of, tiles_of
-from tests.lib.report.report_examples import report_data
+from tests.lib.report.report_examples import Stub, report_data
 
 TILES = [tiles_of("net"), tiles_of("seen")]
 FUSION = [
@@ -99,8 +99,28 @@ def test_headline_figures():
     )
     assert figures["autotune.tiles.tpu-v3.speedup.exhaustive"].value == pytest.approx(2.0)
     assert figures["autotune.tiles.tpu-v3.runs_ratio.learned"].goal == ">= 20"
+    assert figures["autotune.tiles.tpu-v3.ranked_regret_pct.learned"].goal == "<= 0.5"
+    assert figures["autotune.tiles.tpu-v3.ranked_regret_pct.analytical"].goal is None
     names = [figure.name for figure in summary(report_data(autotunes={"tiles": TILES})).figures]
     assert "autotune.tiles.tpu-v3.regret_pct.analytical" in names
+
+
+def test_without_all_tiles_figures_about_them_are_empty():
+    cut = [without_exhaustive(artifact) for artifact in TILES]
+    figures = {figure.name: figure for figure in autotune_headlines(report_data(autotunes={"tiles": cut}))}
+    for name in ("runs_ratio", "ranked_regret_pct"):
+        figure = figures[f"autotune.tiles.tpu-v3.{name}.learned"]
+        assert (figure.value, figure.goal) == (None, None)
+    assert figures["autotune.tiles.tpu-v3.speedup.learned"].value is not None
+    page = autotune_page(report_data(autotunes={"tiles": cut}), "tiles")
+    assert any("Not all tiles were run" in part.get("text", "") for part in page.parts)
+
+
+def without_exhaustive(artifact: Stub) -> Stub:
+    tables = {name: artifact[name] for name in ("chosen.parquet", "summary.json")}
+    for name in ("results.parquet", "trace.parquet"):
+        tables[name] = artifact[name][artifact[name]["strategy"] != "exhaustive"]
+    return Stub(artifact.manifest.spec | {"exhaustive": False}, tables)
 
 
 def test_best_so_far_is_a_step_and_a_geometric_mean():
