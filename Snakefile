@@ -43,7 +43,7 @@ rule autotunes:
 
 rule searches:
     input:
-        all_searches(),
+        all_search_summaries(),
 
 
 rule outside_figures:

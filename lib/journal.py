@@ -10,14 +10,17 @@ journal, which starts anew. Rules leave out of it what may be raised without cha
 (the trials of a search).
 """
 
+import fcntl
 import hashlib
 import io
 import json
 import logging
 import os
+import platform
 import shutil
 import zlib
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Self
 
@@ -46,6 +49,34 @@ def fingerprint(
     for manifest in inputs:
         digest.update(hashlib.sha256(Path(manifest).read_bytes()).digest())
     return digest.hexdigest()[:FINGERPRINT_DIGITS]
+
+
+class JobRunsAlreadyError(RuntimeError):
+    """Another process works on the same job of the same results."""
+
+
+@contextmanager
+def sole_job(results: Path, rule: str, id: str) -> Iterator[None]:
+    """Keep other processes from working on job `id` of `rule` in these results meanwhile, whatever their settings.
+
+    The operating system frees the lock with the process, however that ends. Raises JobRunsAlreadyError.
+    """
+    file = results / FOLDER / rule / f"{id}.lock"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    with file.open("a+") as stream:
+        try:
+            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            stream.seek(0)
+            owner = stream.read().strip() or "another process"
+            raise JobRunsAlreadyError(
+                f"{owner} works on {rule} {id} in {results} already (lock {file}). Wait until it has ended, or end it; "
+                "give a second run another results folder."
+            ) from None
+        stream.truncate(0)
+        stream.write(f"process {os.getpid()} on {platform.node()}")
+        stream.flush()
+        yield
 
 
 class Journal:

@@ -224,12 +224,26 @@ def search_programs(wildcards):
     return programs(search_spec(wildcards)["workloads"])
 
 
+def search_islands(wildcards):
+    islands = range(1, STUDY.searches[wildcards.search].islands + 1)
+    return [f"{RESULTS}/search/{wildcards.search}/island-{island}/manifest.json" for island in islands]
+
+
+def search_summary_spec(wildcards):
+    search = STUDY.searches[wildcards.search]
+    return {"id": wildcards.search, "islands": search.islands, "trials": search.trials}
+
+
 def all_searches():
     return [
         f"{RESULTS}/search/{name}/island-{island}/manifest.json"
         for name, search in STUDY.searches.items()
         for island in range(1, search.islands + 1)
     ]
+
+
+def all_search_summaries():
+    return [f"{RESULTS}/search_summary/{name}/manifest.json" for name in STUDY.searches]
 
 
 def fidelity_spec(wildcards):

@@ -7,6 +7,7 @@ rule report:
         evaluations=all_evaluations(),
         autotunes=all_autotunes(),
         searches=all_searches(),
+        search_summaries=all_search_summaries(),
         fidelity=all_fidelity(),
     output:
         page=f"{RESULTS}/report/index.html",

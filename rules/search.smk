@@ -22,3 +22,35 @@ rule search:
         "Searching {wildcards.search}, island {wildcards.island}"
     script:
         "../workflow/scripts/search.py"
+
+
+rule search_summary:
+    input:
+        islands=search_islands,
+    output:
+        files(
+            "search_summary/{search}",
+            "trials.parquet",
+            "progress.parquet",
+            "kernels.parquet",
+            "best.yaml",
+            "designs.json",
+        ),
+    log:
+        f"{RESULTS}/log/search_summary/{{search}}.log",
+    benchmark:
+        f"{RESULTS}/benchmark/search_summary/{{search}}.tsv"
+    wildcard_constraints:
+        search=names(STUDY.searches),
+    conda:
+        "../workflow/envs/tilewright.yaml"
+    threads: 1
+    resources:
+        mem_mb=1000,
+    params:
+        spec=search_summary_spec,
+        code=code("search_summary"),
+    message:
+        "Merging the islands of {wildcards.search}"
+    script:
+        "../workflow/scripts/search_summary.py"

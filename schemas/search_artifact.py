@@ -1,15 +1,33 @@
 """What a search hands on: all trials, the best design as YAML, and the best design against the baseline."""
 
-import math
 from typing import Any, ClassVar
+
+import pandas as pd
 
 from schemas.artifact import Artifact
 from schemas.artifact_files import Column, FileSpec, ModelSpec, TableSpec, TextSpec
 from schemas.base import StrictModel
 from schemas.search_space import DEFAULT_SPACE
 
-STATES = ("ok", "area", "tdp", "infeasible")
-"""Of a trial: simulated; over the area limit; over the power limit; can't be built or can't run a workload."""
+STATES = ("ok", "area", "tdp", "latency", "infeasible", "bound")
+"""Of a trial: run to its end within the limits; over the limit on area, power or latency; can't be built or can't run a
+workload; stopped early, as it can't beat the best before it."""
+
+
+class UnmetLimit(StrictModel):
+    """A limit that no trial met."""
+
+    limit: str
+    """Its name in the study; `kernels`: every kernel has to run; `together`: each is met by some trial, all by none."""
+    allowed: float
+    """The limit."""
+    nearest: float
+    """What the nearest design has instead; of `kernels` the share that fits nowhere; of `together` the sum of
+    doublings by which limits are exceeded."""
+    trial: int
+    """Number of the nearest design's trial."""
+    text: str
+    """The same in words."""
 
 
 class DesignSummary(StrictModel):
@@ -29,6 +47,8 @@ class DesignSummary(StrictModel):
     """By workload: FLOPs over what the peak rate would do in the same time."""
     perf_per_tdp_gain: dict[str, float]
     """Over the baseline, by power model; geometric mean over the workloads."""
+    value: float = 1.0
+    """Gain in the search's objective over the baseline, whose own is 1."""
 
 
 class SearchDesigns(StrictModel):
@@ -42,44 +62,53 @@ class SearchDesigns(StrictModel):
     """The reference."""
     best: DesignSummary | None
     """None if no trial met the limits and ran every workload."""
+    unmet: list[UnmetLimit] = []
+    """Without a best design, the limits that no trial met."""
 
 
 def _parameter_column(name: str) -> Column:
     return Column("string") if isinstance(DEFAULT_SPACE[name][0], str) else Column("int64", minimum=0)
 
 
+TRIALS = {
+    "trial": Column("int32", minimum=0),
+    "state": Column("string"),
+    "reason": Column("string"),
+    **{name: _parameter_column(name) for name in DEFAULT_SPACE},
+    "area_mm2": Column("float64", minimum=0, unit="mm2"),
+    "tdp_w": Column("float64", minimum=0, unit="W"),
+    "area_ratio": Column("float64", minimum=0),
+    "tdp_ratio": Column("float64", minimum=0),
+    "queries_per_s": Column("float64", minimum=0, nullable=True),
+    "latency_s": Column("float64", minimum=0, nullable=True, unit="s"),
+    "joules": Column("float64", minimum=0, nullable=True, unit="J"),
+    "perf_per_tdp_gain": Column("float64", minimum=0, nullable=True),
+    "perf_per_tdp_gain_public": Column("float64", minimum=0, nullable=True),
+    "value": Column("float64", minimum=0, nullable=True),
+    "best_so_far": Column("float64", minimum=0, nullable=True),
+    "pareto": Column("bool"),
+}
+"""A row a trial. `value`: gain in the objective over the baseline, of state `bound` what it can be at most."""
+
+KERNELS = TableSpec(
+    {
+        "workload": Column("string"),
+        "kernel": Column("int32", minimum=0),
+        "root": Column("string"),
+        "kernel_class": Column("string"),
+        "executions": Column("int32", minimum=0),
+        "baseline_s": Column("float64", minimum=0, unit="s"),
+        "best_s": Column("float64", minimum=0, nullable=True, unit="s"),
+    }
+)
+
+
 class SearchArtifact(Artifact):
     """One island of a search."""
 
     files: ClassVar[dict[str, FileSpec]] = {
-        "trials.parquet": TableSpec(
-            {
-                "trial": Column("int32", minimum=0),
-                "state": Column("string"),
-                "reason": Column("string"),
-                **{name: _parameter_column(name) for name in DEFAULT_SPACE},
-                "area_mm2": Column("float64", minimum=0, unit="mm2"),
-                "tdp_w": Column("float64", minimum=0, unit="W"),
-                "area_ratio": Column("float64", minimum=0),
-                "tdp_ratio": Column("float64", minimum=0),
-                "queries_per_s": Column("float64", minimum=0, nullable=True),
-                "perf_per_tdp_gain": Column("float64", minimum=0, nullable=True),
-                "perf_per_tdp_gain_public": Column("float64", minimum=0, nullable=True),
-                "best_so_far": Column("float64", minimum=0, nullable=True),
-                "pareto": Column("bool"),
-            }
-        ),
-        "kernels.parquet": TableSpec(
-            {
-                "workload": Column("string"),
-                "kernel": Column("int32", minimum=0),
-                "root": Column("string"),
-                "kernel_class": Column("string"),
-                "executions": Column("int32", minimum=0),
-                "baseline_s": Column("float64", minimum=0, unit="s"),
-                "best_s": Column("float64", minimum=0, nullable=True, unit="s"),
-            }
-        ),
+        "trials.parquet": TableSpec(TRIALS),
+        "kernels.parquet": KERNELS,
         "best.yaml": TextSpec(),
         "designs.json": ModelSpec(SearchDesigns),
     }
@@ -87,13 +116,46 @@ class SearchArtifact(Artifact):
     @classmethod
     def check(cls, contents: dict[str, Any]) -> tuple[str, str] | None:
         """States are known, trials are numbered 0, 1, ..., exactly the ok ones have a gain."""
+        return _trials_problem(contents["trials.parquet"])
+
+
+class SearchSummaryArtifact(Artifact):
+    """All islands of a search together; the best design is that of the best island."""
+
+    files: ClassVar[dict[str, FileSpec]] = {
+        "trials.parquet": TableSpec({"island": Column("int32", minimum=1), **TRIALS}),
+        "progress.parquet": TableSpec(
+            {
+                "trial": Column("int32", minimum=0),
+                "islands": Column("int32", minimum=0),
+                "mean": Column("float64", minimum=0, nullable=True),
+                "low": Column("float64", nullable=True),
+                "high": Column("float64", minimum=0, nullable=True),
+            }
+        ),
+        "kernels.parquet": KERNELS,
+        "best.yaml": TextSpec(),
+        "designs.json": ModelSpec(SearchDesigns),
+    }
+
+    @classmethod
+    def check(cls, contents: dict[str, Any]) -> tuple[str, str] | None:
+        """Each island is one of a search, islands are numbered 1, 2, ..."""
         trials = contents["trials.parquet"]
-        unknown = sorted(set(trials["state"]) - set(STATES))
-        if unknown:
-            return "trials.parquet: state", f"{unknown[0]!r} is not one of {', '.join(STATES)}"
-        if trials["trial"].tolist() != list(range(len(trials))):
-            return "trials.parquet: trial", "trials are not numbered 0, 1, 2, ..."
-        for row in trials.itertuples():
-            if math.isnan(row.perf_per_tdp_gain) == (row.state == "ok"):
-                return "trials.parquet: perf_per_tdp_gain", f"trial {row.trial} is {row.state}"
-        return None
+        if sorted(set(trials["island"])) != list(range(1, trials["island"].max() + 1)):
+            return "trials.parquet: island", "islands are not numbered 1, 2, ..."
+        problems = [_trials_problem(rows) for _, rows in trials.groupby("island")]
+        return next((problem for problem in problems if problem), None)
+
+
+def _trials_problem(trials: pd.DataFrame) -> tuple[str, str] | None:
+    unknown = sorted(set(trials["state"]) - set(STATES))
+    if unknown:
+        return "trials.parquet: state", f"{unknown[0]!r} is not one of {', '.join(STATES)}"
+    if trials["trial"].tolist() != list(range(len(trials))):
+        return "trials.parquet: trial", "trials are not numbered 0, 1, 2, ..."
+    wrong = trials["perf_per_tdp_gain"].isna() == (trials["state"] == "ok")
+    if wrong.any():
+        first = trials[wrong].iloc[0]
+        return "trials.parquet: perf_per_tdp_gain", f"trial {first['trial']} is {first['state']}"
+    return None

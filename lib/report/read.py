@@ -16,14 +16,15 @@ from schemas.evaluation_artifact import EvaluationArtifact
 from schemas.fidelity_artifact import FidelityArtifact
 from schemas.model_artifact import ModelArtifact
 from schemas.program_artifact import ProgramArtifact
-from schemas.search_artifact import SearchArtifact
+from schemas.search_artifact import SearchArtifact, SearchSummaryArtifact
 
 MIB = 2**20
 
 
 def read_report_data(spec: dict[str, Any], inputs: Any, benchmarks: Path) -> ReportData:
     """Read and check everything. `inputs`: lists of manifest paths named programs, shards,
-    differences, models, evaluations, autotunes, searches, fidelity. Raises ArtifactError for a damaged artifact."""
+    differences, models, evaluations, autotunes, searches, search_summaries, fidelity. Raises ArtifactError for a
+    damaged artifact."""
     shards = {Path(path).parent: DatasetArtifact.read_manifest(Path(path).parent) for path in inputs.shards}
     models = _grouped(ModelArtifact, inputs.models)
     software: dict[str, str] = {}
@@ -40,6 +41,7 @@ def read_report_data(spec: dict[str, Any], inputs: Any, benchmarks: Path) -> Rep
         evaluations={Path(path).parent.name: EvaluationArtifact.read(path) for path in inputs.evaluations},
         autotunes=_grouped(AutotuneArtifact, inputs.autotunes),
         searches=_grouped(SearchArtifact, inputs.searches),
+        search_summaries={Path(path).parent.name: SearchSummaryArtifact.read(path) for path in inputs.search_summaries},
         differences={
             (Path(path).parent.parent.name, Path(path).parent.name): DifferenceArtifact.read(path)
             for path in inputs.differences

@@ -26,6 +26,8 @@ class ReportData:
     """Id of an entry of `autotune` to one AutotuneArtifact a program."""
     searches: dict[str, list[Artifact]] = field(default_factory=dict)
     """Search id to one SearchArtifact an island."""
+    search_summaries: dict[str, Artifact] = field(default_factory=dict)
+    """Search id to the SearchSummaryArtifact of its islands together."""
     differences: dict[tuple[str, str], Artifact] = field(default_factory=dict)
     """(dataset, hardware variant) to DifferenceArtifact."""
     fidelity: dict[str, Artifact] = field(default_factory=dict)

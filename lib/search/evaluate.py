@@ -63,6 +63,10 @@ class Evaluation(NamedTuple):
     runs: dict[str, Run]
     queries_per_s: float
     """Geometric mean over the workloads."""
+    latency_s: float = math.nan
+    """Of a batch."""
+    joules: float = math.nan
+    """Of a query."""
 
 
 def design_of(datapath: dict[str, Any]) -> Design:
@@ -142,6 +146,14 @@ class Evaluator:
             return _stopped(design, "infeasible", problem, failing_share=1.0)
         return self._run_all(design)
 
+    def final(self, datapath: dict[str, Any], *, softmax: str = "three-pass", dataflows: str = "any") -> Evaluation:
+        """What a design is worth, for the best designs of a search."""
+        return self.evaluate(datapath)
+
+    def value(self, evaluation: Evaluation) -> float:
+        """What is made large."""
+        return self.gain(evaluation)
+
     def ratio(self, design: Design, limited: Limited) -> float:
         """Area or power over the baseline's."""
         reference = self.baseline.design
@@ -168,7 +180,8 @@ class Evaluator:
                 )
                 return _stopped(design, "infeasible", reason, failing_share=float(failing.mean()))
         queries_per_s = geometric_mean([run.queries_per_s for run in runs.values()])
-        return Evaluation(design, "ok", "", 0.0, runs, queries_per_s)
+        latency_s = datapath.cores * datapath.native_batch / queries_per_s
+        return Evaluation(design, "ok", "", 0.0, runs, queries_per_s, latency_s)
 
 
 def _stopped(design: Design, state: State, reason: str, failing_share: float = 0.0) -> Evaluation:

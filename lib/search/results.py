@@ -1,6 +1,6 @@
-"""What a search reports: a table of trials, the best design against the baseline, and its YAML."""
+"""What a search reports of its best design: against the baseline, by kernel, and as YAML."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -8,12 +8,9 @@ import yaml
 
 from lib.program.kernels import KERNEL_CLASSES
 from lib.search.evaluate import LIMIT_MODEL, POWER_AREA_MODELS, Evaluation, Evaluator
-from lib.search.optimise import Trial
-from lib.search.pareto import non_dominated
 from lib.search.space import Space
 from schemas.hardware import study_entry
-from schemas.search_artifact import DesignSummary, SearchDesigns
-from schemas.search_space import NAMES
+from schemas.search_artifact import DesignSummary, SearchDesigns, UnmetLimit
 
 
 class Best(NamedTuple):
@@ -21,42 +18,6 @@ class Best(NamedTuple):
 
     trial: int
     evaluation: Evaluation
-
-
-def best_of(trials: list[Trial], evaluator: Evaluator) -> Best | None:
-    """The first trial with the largest gain; None if no trial is feasible."""
-    feasible = [trial for trial in trials if trial.outcome.detail.state == "ok"]
-    if not feasible:
-        return None
-    winner = max(feasible, key=lambda trial: evaluator.gain(trial.outcome.detail))
-    return Best(winner.number, winner.outcome.detail)
-
-
-def trials_table(trials: list[Trial], space: Space, evaluator: Evaluator) -> pd.DataFrame:
-    """One row a trial, with the columns of `schemas.search_artifact`.
-
-    `pareto`: no other feasible trial has as many queries a second for as little power on as little area, and is
-    better in one of the three.
-    """
-    evaluations: list[Evaluation] = [trial.outcome.detail for trial in trials]
-    columns: dict[str, Any] = {
-        "trial": np.arange(len(trials), dtype=np.int32),
-        "state": [e.state for e in evaluations],
-        "reason": [e.reason for e in evaluations],
-    }
-    for name in space.values:
-        chosen = [trial.point[name] for trial in trials]
-        columns[name] = chosen if name in NAMES else np.array(chosen, dtype=np.int64)
-    columns["area_mm2"] = np.array([e.design.area[LIMIT_MODEL].total for e in evaluations], dtype=float)
-    columns["tdp_w"] = np.array([e.design.power[LIMIT_MODEL].total for e in evaluations], dtype=float)
-    columns["area_ratio"] = np.array([evaluator.ratio(e.design, "area") for e in evaluations], dtype=float)
-    columns["tdp_ratio"] = np.array([evaluator.ratio(e.design, "tdp") for e in evaluations], dtype=float)
-    queries = columns["queries_per_s"] = np.array([e.queries_per_s for e in evaluations], dtype=float)
-    gain = columns["perf_per_tdp_gain"] = np.array([evaluator.gain(e) for e in evaluations], dtype=float)
-    columns["perf_per_tdp_gain_public"] = np.array([evaluator.gain(e, "public") for e in evaluations], dtype=float)
-    columns["best_so_far"] = np.fmax.accumulate(gain)
-    columns["pareto"] = non_dominated(np.column_stack([-queries, columns["tdp_w"], columns["area_mm2"]]))
-    return pd.DataFrame(columns)
 
 
 def kernels_table(evaluator: Evaluator, best: Best | None) -> pd.DataFrame:
@@ -100,13 +61,16 @@ def _occurrence_s(evaluation: Evaluation, workload: str, evaluator: Evaluator) -
     return evaluation.runs[workload].kernel_s[work.occurrence] / queries
 
 
-def designs(space: Space, evaluator: Evaluator, baseline_id: str, best: Best | None) -> SearchDesigns:
+def designs(
+    space: Space, evaluator: Evaluator, baseline_id: str, best: Best | None, unmet: list[UnmetLimit]
+) -> SearchDesigns:
     """Baseline and best design side by side."""
     return SearchDesigns(
         space_size=space.size,
         power_area_model=LIMIT_MODEL,
         baseline=_summary(baseline_id, evaluator.baseline, evaluator),
         best=None if best is None else _summary(f"trial {best.trial}", best.evaluation, evaluator),
+        unmet=unmet,
     )
 
 
@@ -119,13 +83,17 @@ def _summary(name: str, evaluation: Evaluation, evaluator: Evaluator) -> DesignS
         queries_per_s={id: run.queries_per_s for id, run in evaluation.runs.items()},
         utilisation={id: run.utilisation for id, run in evaluation.runs.items()},
         perf_per_tdp_gain={model: evaluator.gain(evaluation, model) for model in POWER_AREA_MODELS},
+        value=evaluator.value(evaluation),
     )
 
 
-def best_yaml(search: str, baseline_id: str, evaluator: Evaluator, best: Best | None, trials: int) -> str:
-    """The best design as an entry that can be pasted under the study's `hardware:`."""
+def best_yaml(
+    search: str, baseline_id: str, evaluator: Evaluator, best: Best | None, trials: int, unmet: list[UnmetLimit]
+) -> str:
+    """The best design as an entry that can be pasted under the study's `hardware:`; without one, why."""
     if best is None:
-        return f"# None of {trials} trials of the search {search} met the limits and ran every workload.\n"
+        first = f"# None of {trials} trials of the search {search} met the limits and ran every workload.\n"
+        return first + "".join(f"# {limit.text}\n" for limit in unmet)
     evaluation = best.evaluation
     area, power = evaluation.design.area[LIMIT_MODEL], evaluation.design.power[LIMIT_MODEL]
     lines = [

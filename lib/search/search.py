@@ -1,40 +1,64 @@
-"""A whole search: space, evaluator, optimiser, results."""
+"""A whole search: space, evaluator, optimiser, journal, results."""
 
 import logging
 from collections.abc import Mapping
 from typing import Any
 
 from lib.cost.cost_model import CostModel
+from lib.journal import Journal
 from lib.search.evaluate import Evaluator
 from lib.search.optimise import optimise
-from lib.search.results import best_of, best_yaml, designs, kernels_table, trials_table
-from lib.search.space import space_from_spec
+from lib.search.results import Best, best_yaml, designs, kernels_table
+from lib.search.space import BESIDE_THE_DATAPATH, datapath_of, space_from_spec
+from lib.search.trial_figures import keep_figures
+from lib.search.trial_journal import TrialJournal
+from lib.search.trials_table import best_trials, trials_table
+from lib.search.unmet import unmet_limits
 from lib.search.workload import KernelsByBatch
 
 LOG = logging.getLogger("tilewright")
 
+RAISABLE = ("trials",)
+"""Keys of a resolved entry that change none of the trials so far."""
+FINALISTS = 3
+"""Designs that are evaluated with all care at the end; the best of them is the search's."""
 
-def run_search(spec: dict[str, Any], workloads: Mapping[str, KernelsByBatch], model: CostModel) -> dict[str, Any]:
+
+def run_search(
+    spec: dict[str, Any], workloads: Mapping[str, KernelsByBatch], model: CostModel, journal: Journal | None = None
+) -> dict[str, Any]:
     """Run one island of a resolved `searches:` entry; contents of a `schemas.search_artifact.SearchArtifact`.
 
-    Raises ValueError where the baseline can't run a workload.
+    Trials that `journal` holds are not run again. Raises ValueError where the baseline can't run a workload.
     """
     space = space_from_spec(spec["space"])
     baseline = spec["baseline"]
     evaluator = Evaluator(workloads, model, baseline["datapath"], spec["limits"])
     LOG.info("search %s: %d trials in a space of %.3g points", spec["id"], spec["trials"], space.size)
+    kept = TrialJournal(journal)
     trials = optimise(
         space,
         spec["optimiser"],
         spec["trials"],
         seed=spec["seed"],
         island=spec["island"],
-        evaluate=evaluator.outcome,
+        evaluate=keep_figures(evaluator),
+        history=kept.history(),
+        record=kept.record,
     )
-    best = best_of(trials, evaluator)
+    kept.write()
+    unmet = unmet_limits(trials, spec["limits"])
+    for limit in unmet:
+        LOG.warning("search %s: %s", spec["id"], limit.text)
+    best = None
+    for trial in best_trials(trials, FINALISTS):
+        beside = {name: str(trial.point[name]) for name in BESIDE_THE_DATAPATH}
+        evaluation = evaluator.final(datapath_of(trial.point), **beside)
+        if best is None or evaluator.value(evaluation) > evaluator.value(best.evaluation):
+            best = Best(trial.number, evaluation)
     return {
-        "trials.parquet": trials_table(trials, space, evaluator),
+        "trials.parquet": trials_table(trials, space),
         "kernels.parquet": kernels_table(evaluator, best),
-        "best.yaml": best_yaml(spec["id"], baseline["id"], evaluator, best, len(trials)),
-        "designs.json": designs(space, evaluator, baseline["id"], best),
+        "best.yaml": best_yaml(spec["id"], baseline["id"], evaluator, best, len(trials), unmet),
+        "designs.json": designs(space, evaluator, baseline["id"], best, unmet),
     }

@@ -2,12 +2,14 @@
 
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from lib.journal import RECORDS, Journal, fingerprint
+from lib.journal import RECORDS, JobRunsAlreadyError, Journal, fingerprint, sole_job
 
+REPOSITORY = Path(__file__).parents[2]
 ARRAYS = {"weights": np.arange(6, dtype=np.float32).reshape(2, 3)}
 
 
@@ -110,3 +112,25 @@ def test_a_kill_leaves_the_newest_record_with_its_arrays(tmp_path):
     assert steps == list(range(len(steps)))
     assert len(steps) >= len(said)
     np.testing.assert_array_equal(journal.arrays()["state"], np.full(1000, steps[-1]))
+
+
+def test_a_second_process_on_the_same_job_is_refused_in_words(tmp_path):
+    code = (
+        "import sys, time; from pathlib import Path; from lib.journal import sole_job\n"
+        "with sole_job(Path(sys.argv[1]), 'search', 'b7-island-1'): print('in', flush=True); time.sleep(60)"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", code, str(tmp_path)], cwd=REPOSITORY, stdout=subprocess.PIPE
+    ) as process:
+        assert process.stdout.readline() == b"in\n"
+        with pytest.raises(JobRunsAlreadyError) as caught, sole_job(tmp_path, "search", "b7-island-1"):
+            pass
+        with sole_job(tmp_path, "search", "b7-island-2"):  # another job is free
+            pass
+        process.kill()
+    message = str(caught.value)
+    assert message.startswith(f"process {process.pid} on ")
+    assert f"works on search b7-island-1 in {tmp_path} already" in message
+    assert "Wait until it has ended, or end it" in message
+    with sole_job(tmp_path, "search", "b7-island-1"):  # a kill frees it
+        pass

@@ -35,6 +35,7 @@ def test_dry_run_plans_every_entry_once(study, tmp_path):
         "Scoring": len(loaded.evaluations),
         "Autotuning": sum(len(loaded.autotuned_workloads(name)) for name in loaded.autotune),
         "Searching": sum(search.islands for search in loaded.searches.values()),
+        "Merging": len(loaded.searches),
         "Comparing": len(loaded.fidelity),
         "Writing": 1,
     }

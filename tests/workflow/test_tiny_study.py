@@ -7,7 +7,7 @@ import pytest
 import yaml
 
 from schemas.evaluation_artifact import EvaluationArtifact
-from schemas.search_artifact import SearchArtifact
+from schemas.search_artifact import SearchArtifact, SearchSummaryArtifact
 from schemas.summary import Summary
 from tests.workflow.run_snakemake import ROOT, planned_jobs, snakemake
 
@@ -73,12 +73,12 @@ MODELS = [
     "Training fusion-time, seed 1",
     "Training tile-ranker, seed 1",
 ]
-SCORING, TUNING, SEARCHING, WRITING = (
+SCORING, TUNING, WRITING = (
     "Scoring accuracy on its test programs",
     "Autotuning transformer for tiles",
-    "Searching convolutions, island 1",
     "Writing the report",
 )
+SEARCHING = ["Searching convolutions, island 1", "Merging the islands of convolutions"]
 
 
 def _batch(study):
@@ -109,6 +109,10 @@ def _trials(study):
     study["searches"]["convolutions"]["trials"] = 9
 
 
+def _another_island(study):
+    study["searches"]["convolutions"]["islands"] = 2
+
+
 def _new_workload(study):
     study["workloads"]["another"] = study["workloads"]["perceptron"] | {"batch": 2}
     study["datasets"]["default"]["workloads"] = ["convolutions", "perceptron", "transformer"]
@@ -134,7 +138,7 @@ EDITS = {
     _batch: [
         "Labelling fusion rows of convolutions on tpu-v3 for default",
         "Labelling tile rows of convolutions on tpu-v3 for default",
-        "Tracing convolutions", BESIDE, *MODELS, SCORING, TUNING, SEARCHING, WRITING,
+        "Tracing convolutions", BESIDE, *MODELS, SCORING, TUNING, *SEARCHING, WRITING,
     ],
     _builder_argument: [
         "Tracing perceptron",
@@ -142,11 +146,12 @@ EDITS = {
         "Labelling tile rows of perceptron on tpu-v3 for default",
         BESIDE, *MODELS, SCORING, TUNING, WRITING,
     ],
-    _hardware_field: [*SHARDS, BESIDE, *MODELS, SCORING, TUNING, SEARCHING, WRITING],
+    _hardware_field: [*SHARDS, BESIDE, *MODELS, SCORING, TUNING, *SEARCHING, WRITING],
     _tiles: [*SHARDS[3:], BESIDE, MODELS[1], MODELS[3], SCORING, TUNING, WRITING],
     _hyperparameter: [MODELS[3], SCORING, TUNING, WRITING],
     _evaluation: [SCORING, WRITING],
-    _trials: [SEARCHING, WRITING],
+    _trials: [*SEARCHING, WRITING],
+    _another_island: ["Searching convolutions, island 2", SEARCHING[1], WRITING],
     _new_workload: ["Tracing another", WRITING],
     _removed_search: [WRITING],
     _reordered: [],
@@ -157,6 +162,26 @@ EDITS = {
 @pytest.mark.parametrize("edit", EDITS, ids=lambda edit: edit.__name__.strip("_"))
 def test_an_edit_reruns_exactly_its_dependents(finished, tmp_path, edit):
     assert planned_jobs(finished, edited(tmp_path, edit)) == sorted(EDITS[edit])
+
+
+def test_more_trials_and_islands_continue_a_search(finished, tmp_path):
+    folder = tmp_path / "copy"
+    shutil.copytree(finished, folder)
+
+    def more(study):
+        _another_island(study)
+        study["searches"]["convolutions"]["trials"] = 12
+
+    done = snakemake(folder, edited(tmp_path, more), str(RESULTS / "search_summary" / "convolutions" / "manifest.json"))
+    assert done.returncode == 0, done.stdout + done.stderr
+    log = (folder / RESULTS / "log" / "search" / "convolutions" / "island-1.log").read_text()
+    assert "continues from" in log
+    before = SearchArtifact.read(finished / RESULTS / "search" / "convolutions" / "island-1")["trials.parquet"]
+    after = SearchArtifact.read(folder / RESULTS / "search" / "convolutions" / "island-1")["trials.parquet"]
+    assert after.head(8).drop(columns="pareto").equals(before.drop(columns="pareto"))
+    merged = SearchSummaryArtifact.read(folder / RESULTS / "search_summary" / "convolutions")
+    assert merged["trials.parquet"].groupby("island").size().to_dict() == {1: 12, 2: 12}
+    assert merged["progress.parquet"]["islands"].iloc[-1] == 2
 
 
 def test_a_damaged_artifact_is_refused_with_its_path(finished, tmp_path):

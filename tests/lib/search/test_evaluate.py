@@ -2,18 +2,11 @@
 
 import math
 
-import numpy as np
 import pytest
-import yaml
 
 from lib.hardware.power import chip_power
 from lib.search.evaluate import Evaluator, geometric_mean
-from lib.search.search import run_search
-from lib.search.space import datapath_of
-from schemas.hardware import Hardware
-from schemas.search_artifact import SearchArtifact
 from tests.lib.hardware.designs import FAST_LARGE, FAST_SMALL, KIB, MIB, TPU_V3
-from tests.lib.search.table_3 import TABLE_3
 from tests.lib.search.test_space import LARGE_POINT
 from tests.lib.search.toy_workload import PeakRate, toy_kernels
 
@@ -81,48 +74,3 @@ def test_no_tile_fits(evaluator):
 
 def test_geometric_mean():
     assert geometric_mean([2.0, 8.0]) == pytest.approx(4)
-
-
-def test_a_search_makes_a_valid_artifact(tmp_path):
-    spec = {
-        "id": "toy", "workloads": ["toy"], "baseline": {"id": "tpu-v3", "runtime": "simulated", "datapath": TPU_V3},
-        "objective": "perf-per-tdp", "optimiser": "tpe", "trials": 25, "island": 1, "limits": LIMITS,
-        "space": TABLE_3, "seed": 1,
-    }  # fmt: skip
-    contents = run_search(spec, {"toy": toy_kernels}, PeakRate())
-    SearchArtifact.write(tmp_path / "a", id="toy/island-1", origin="simulated", code="c", spec=spec, contents=contents)
-    artifact = SearchArtifact.read(tmp_path / "a")
-
-    trials = artifact["trials.parquet"]
-    ok = trials[trials.state == "ok"]
-    best = ok.loc[ok.perf_per_tdp_gain.idxmax()]
-    assert trials.best_so_far.iloc[-1] == best.perf_per_tdp_gain
-    assert (trials.reason == "").equals(trials.state == "ok")
-    assert trials.pareto[ok.index].any()
-    assert not trials.pareto[trials.state != "ok"].any()
-
-    entry = yaml.safe_load(artifact["best.yaml"])["toy-best"]
-    design = artifact["designs.json"].best
-    assert Hardware.model_validate(entry).datapath.given() == design.hardware
-    point = {name: best[name] for name in TABLE_3}
-    assert datapath_of(point) == design.hardware
-
-    kernels = artifact["kernels.parquet"]
-    assert kernels.executions @ kernels.baseline_s == pytest.approx(
-        1 / artifact["designs.json"].baseline.queries_per_s["toy"]
-    )
-    assert kernels.executions @ kernels.best_s == pytest.approx(1 / design.queries_per_s["toy"])
-    assert np.isclose(kernels.best_s[0] / kernels.best_s[2], 28 * 28 * 256 * 128 * 9 / (192 * 1000))
-
-
-def test_a_search_without_a_feasible_design_says_so():
-    spec = {
-        "id": "toy", "baseline": {"id": "tpu-v3", "datapath": TPU_V3}, "optimiser": "random", "trials": 2,
-        "island": 1, "limits": {"area_ratio": 0.001, "tdp_ratio": 0.001}, "space": TABLE_3, "seed": 1,
-    }  # fmt: skip
-    contents = run_search(spec, {"toy": toy_kernels}, PeakRate())
-    assert contents["designs.json"].best is None
-    assert contents["best.yaml"].startswith("# None of 2 trials")
-    assert SearchArtifact.files["trials.parquet"].problem(contents["trials.parquet"]) is None
-    assert SearchArtifact.files["kernels.parquet"].problem(contents["kernels.parquet"]) is None
-    assert SearchArtifact.check(contents) is None
