@@ -12,6 +12,9 @@ from lib.program.kernels import KERNEL_CLASSES, Kernels
 from schemas.autotune_artifact import RESULT_COLUMNS, SKIPPED_COLUMNS, TRACE_COLUMNS
 from schemas.dataset_artifact import TILE_COLUMNS
 
+ROUNDING_PCT = 1e-9
+"""Runtimes that are sums of the same kernels in another order differ by less."""
+
 
 class Tuned(NamedTuple):
     """Tables with the columns of `schemas.autotune_artifact`, but for those that :func:`compared` adds."""
@@ -55,6 +58,7 @@ def compared(tuned: Tuned, default_s: float) -> tuple[pd.DataFrame, pd.DataFrame
     to the least runtime of the stage."""
     best = tuned.results.groupby("stage")["runtime_s"].transform("min")
     regret_pct = (tuned.results["runtime_s"] / best - 1.0) * 100.0
+    regret_pct = regret_pct.where(regret_pct > ROUNDING_PCT, 0.0)
     results = tuned.results.assign(speedup=default_s / tuned.results["runtime_s"], regret_pct=regret_pct)
     trace = tuned.trace.assign(speedup=default_s / tuned.trace["runtime_s"])
     return typed(results, RESULT_COLUMNS), typed(trace, TRACE_COLUMNS)

@@ -11,6 +11,8 @@ from lib.report.charts import colour, new_figure
 POINTS = 160
 """Of a curve: target seconds, evenly spaced on a logarithmic axis."""
 BAND_OPACITY = 0.18
+LEAST_RANGE = 1e-3
+"""Of speedups: an axis shows no less."""
 
 
 def best_so_far_chart(traces: pd.DataFrame, headlines: Sequence[str | None], title: str) -> go.Figure:
@@ -18,20 +20,22 @@ def best_so_far_chart(traces: pd.DataFrame, headlines: Sequence[str | None], tit
     band from the least to the greatest mean of a single seed.
 
     The strategies among `headlines` have the learned models' colour. `traces`: strategy, seed, workload, budget_s,
-    target_s, speedup; of one stage, start and compile cost.
+    target_s, speedup; of one stage, start and compile cost. Of a strategy with several budgets the smaller ones are
+    dashed.
     """
-    figure = new_figure(title, "target seconds a program", "speedup over the default", height=440)
+    figure = new_figure(title, "target seconds a program", "speedup over the default", height=480)
+    figure.update_layout(legend={"y": -0.2, "yanchor": "top"}, margin={"t": 60, "b": 110})
     spent = traces["target_s"]
     spent = spent[spent > 0]
     if not len(spent):
         return figure
     grid = np.geomspace(spent.min(), spent.max(), POINTS)
-    for position, ((strategy, budget_s), rows) in enumerate(
-        traces.groupby(["strategy", "budget_s"], dropna=False, sort=False)
-    ):
+    strategies = list(dict.fromkeys(traces["strategy"]))
+    for (strategy, budget_s), rows in traces.groupby(["strategy", "budget_s"], dropna=False, sort=False):
         by_seed = np.stack([_mean_curve(of_seed, grid) for _, of_seed in rows.groupby("seed", sort=False)])
         name = str(strategy) if pd.isna(budget_s) else f"{strategy}, {budget_s:g} s"
-        shade = colour("learned" if strategy in headlines else str(strategy), position)
+        by = str(strategy).rpartition("+")[2]
+        shade = colour("learned" if strategy in headlines else by, strategies.index(strategy))
         _add_band(figure, grid, by_seed, name, shade)
         dash = "solid" if pd.isna(budget_s) or budget_s == traces["budget_s"].max() else "dash"
         figure.add_scatter(
@@ -40,6 +44,9 @@ def best_so_far_chart(traces: pd.DataFrame, headlines: Sequence[str | None], tit
             hovertemplate="%{x:.3g} s: %{y:.4g} x<extra>" + name + "</extra>",
         )  # fmt: skip
     figure.update_xaxes(type="log", dtick=1)
+    if traces["speedup"].max() - traces["speedup"].min() < LEAST_RANGE:
+        middle = float(traces["speedup"].mean())
+        figure.update_yaxes(range=[middle - LEAST_RANGE, middle + LEAST_RANGE])
     return figure
 
 

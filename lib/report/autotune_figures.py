@@ -37,6 +37,13 @@ def traces_of(artifacts: Sequence[Artifact]) -> pd.DataFrame:
     return pd.concat(frames, ignore_index=True)
 
 
+def whole_runs(rows: pd.DataFrame) -> pd.DataFrame:
+    """Of results or traces those that are no beginning of others: a smaller budget is a run of its own only where the
+    target alone anneals, whose temperature falls with the budget."""
+    largest = rows["budget_s"].isna() | (rows["budget_s"] == rows["budget_s"].max())
+    return rows[largest | (rows["strategy"] == "target")]
+
+
 def headline_strategy(artifacts: Sequence[Artifact]) -> str:
     """Of the last stage: the entry's first model, or what stands for it."""
     return str(artifacts[0]["summary.json"].headline)
@@ -98,7 +105,7 @@ def target_s_to_near(artifacts: Sequence[Artifact], stage: str) -> pd.DataFrame:
     Columns: `strategy`, `start`, `budget_s`, `compile_cost_s`, `target_s` (infinite where more than half never came
     near), `reached`, `runs`.
     """
-    traces = traces_of(artifacts)
+    traces = whole_runs(traces_of(artifacts))
     best = {artifact["summary.json"].workload: artifact["summary.json"].best_known_s for artifact in artifacts}
     traces = traces[traces["stage"] == stage]
     near = traces["runtime_s"] <= traces["workload"].map(best) * (1.0 + NEAR_PCT / 100.0)

@@ -21,6 +21,7 @@ from lib.report.autotune_figures import (
     results_of,
     target_s_to_near,
     traces_of,
+    whole_runs,
 )
 from lib.report.autotune_goals import AutotuneGoalResult, autotune_goal_results
 from lib.report.goals import MET_IN_WORDS
@@ -28,15 +29,16 @@ from lib.report.page import Page
 from lib.report.report_data import ReportData
 from lib.report.tables import Table, number
 from schemas.artifact import Artifact
-from schemas.dataset_artifact import TILE_COLUMNS
+from schemas.autotune_configuration import ChosenKernel
 from schemas.reference import load_reference
 
 NO_BREAK = "\N{NO-BREAK SPACE}"
-STAGE_WORDS = {"tiles": "tiles of each kernel", "fusion": "fusion configuration"}
+STAGE_WORDS = {"tiles": "Tiles of each kernel", "fusion": "Fusion configuration"}
+BEGINNINGS = {"default": "from the default configuration", "random": "from a random configuration"}
 MOST_NOTES = 6
 """More are shown folded."""
 MOST_KERNELS = 15
-"""Kernels of a program that the page shows; all are in the artifact."""
+"""Kernels of each kind that the page shows of a program; all are in the artifact."""
 
 
 def autotune_page(data: ReportData, id: str) -> Page:
@@ -64,8 +66,9 @@ def autotune_page(data: ReportData, id: str) -> Page:
     _progress(page, artifacts)
     page.heading("By program")
     rows = headline_rows(artifacts)
+    bars = charts.bars_by_program(_gains(rows, headline_strategy(artifacts)), _titled(artifacts), "% faster")
     page.chart(
-        charts.bars_by_program(_gains(rows, headline_strategy(artifacts)), _titled(artifacts), "% faster"),
+        bars.update_xaxes(title="program"),
         "Runtime under the default configuration over that of the one found, minus 1, mean over seeds.",
     )
     page.table(program_table(artifacts))
@@ -73,7 +76,8 @@ def autotune_page(data: ReportData, id: str) -> Page:
     page.table(near_table(artifacts))
     page.heading("What was chosen")
     page.text(
-        f"The configuration of the headline strategy, kernel by kernel, is in autotune/{id}/WORKLOAD: chosen.parquet, "
+        f"The configuration of the headline strategy, kernel by kernel, is in autotune/{id}/WORKLOAD: "
+        "configuration.json (for compilers: instructions and tile of each kernel), chosen.parquet, "
         "instructions.parquet (the kernel of each instruction), listing.txt (HLO with kernels named) and "
         "difference.txt (against the default)."
     )
@@ -104,11 +108,13 @@ def _titled(artifacts: Sequence[Artifact]) -> str:
 
 def _progress(page: Page, artifacts: Sequence[Artifact]) -> None:
     page.heading("Best so far against target seconds")
-    traces = traces_of(artifacts)
+    traces = whole_runs(traces_of(artifacts))
     for stage, of_stage in traces.groupby("stage", sort=False):
         for start, of_start in of_stage.groupby("start", sort=False):
             for cost_s, rows in of_start.groupby("compile_cost_s", sort=False):
-                title = f"{STAGE_WORDS[str(stage)].capitalize()} from the {start} configuration, {cost_s:g} s a compile"
+                after_fusion = stage == "tiles" and artifacts[0].manifest.spec["task"] == "both"
+                begin = "after fusion, whose seconds count" if after_fusion else BEGINNINGS[str(start)]
+                title = f"{STAGE_WORDS[str(stage)]}, {begin}; {cost_s:g} s a compile"
                 page.chart(
                     best_so_far_chart(rows, [headline_strategy(artifacts), fusion_headline(artifacts)], title),
                     "Geometric mean over programs; bands: least and greatest mean of a single seed.",
@@ -116,10 +122,12 @@ def _progress(page: Page, artifacts: Sequence[Artifact]) -> None:
 
 
 def _gains(rows: pd.DataFrame, headline: str) -> pd.DataFrame:
-    """Columns workload, model, value (%) for a bar chart; the headline strategy is called and coloured as learned."""
+    """Columns workload, model, value (%) for a bar chart; the headline strategy is called and coloured as learned, and
+    those of tiles after fusion by what ranks the tiles."""
     by_program = rows.groupby(["strategy", "workload"], sort=False)["speedup"].mean()
     table = ((by_program - 1.0) * 100.0).rename("value").reset_index().rename(columns={"strategy": "model"})
-    return table if headline == "analytical" else table.replace({"model": {headline: "learned"}})
+    learned = {} if headline == "analytical" else {headline: "learned"}
+    return table.assign(model=[learned.get(name, name.rpartition("+")[2]) for name in table["model"]])
 
 
 def autotune_goal_table(results: list[AutotuneGoalResult]) -> Table:
@@ -245,27 +253,33 @@ def near_table(artifacts: Sequence[Artifact]) -> Table:
 
 
 def chosen_kernels_table(artifact: Artifact) -> Table:
-    """The kernels of a program that gained most."""
-    summary, chosen = artifact["summary.json"], artifact["chosen.parquet"]
-    gained = ((chosen["default_s"] - chosen["chosen_s"]) * chosen["executions"]).rename("gained_s")
-    order = gained.sort_values(ascending=False, kind="stable")
-    rows = []
-    for place in order[order > 0].index[:MOST_KERNELS]:
-        row = chosen.loc[place]
-        tiles = ["x".join(str(row[f"{prefix}_{name}"]) for name in TILE_COLUMNS) for prefix in ("default", "chosen")]
-        rows.append(
-            [
-                row["name"], row["kernel_class"], str(row["executions"]), *tiles, number(row["default_s"] * 1e6, 4),
-                number(row["chosen_s"] * 1e6, 4), number(100 * order[place] / summary.default_s),
-            ]
-        )  # fmt: skip
-    speedup = summary.default_s / summary.chosen_runtime_s
+    """The kernels that are other than by default: those that hold other instructions, by the time that they take, then
+    those with another tile, by what it gains."""
+    summary, kernels = artifact["summary.json"], artifact["configuration.json"].kernels
+    other = [one for one in kernels if not one.in_default_configuration]
+    tiled = [one for one in kernels if one.in_default_configuration and one.tile != one.default_tile]
+    other.sort(key=lambda one: -one.seconds * one.executions)
+    tiled.sort(key=lambda one: (one.seconds - one.default_s) * one.executions)
+    rows = [_chosen_row(one, summary.default_s) for one in (*other[:MOST_KERNELS], *tiled[:MOST_KERNELS])]
+    faster_pct = (summary.default_s / summary.chosen_runtime_s - 1.0) * 100.0
     return Table(
-        f"{summary.workload}: {speedup:.4g} times as fast as the default, by {summary.headline} in "
+        f"{summary.workload}: {faster_pct:.2f} % faster than by default, by {summary.headline} in "
         f"{number(summary.chosen_target_s)} target seconds",
-        ["kernel", "class", "executions", "default tile", "chosen tile", "default, us", "chosen, us", "gain, %"],
+        ["kernel", "class", "executions", "instructions", "default tile", "chosen tile", "default, us", "chosen, us",
+         "gain, %"],
         rows,
-        f"The {len(rows)} kernels whose tiles gained most of {len(chosen)}; gain: share of the program's default "
-        "runtime. Tiles: extents of the loops batch, out_h, out_w, out_c, in_c, kernel_h, kernel_w, group.",
+        f"Of {len(kernels)} kernels {len(other)} hold other instructions than by default (shown with their number) and "
+        f"{len(tiled)} further ones have another tile; at most {MOST_KERNELS} of each are shown. Default: with the "
+        "default tile; gain of the tile: share of the program's default runtime. Tiles: extents of the kernel's loops.",
         folded=True,
-    )
+    )  # fmt: skip
+
+
+def _chosen_row(kernel: ChosenKernel, program_s: float) -> list[str]:
+    default_tile, tile = ("x".join(map(str, one.values())) for one in (kernel.default_tile, kernel.tile))
+    gained_s = (kernel.default_s - kernel.seconds) * kernel.executions
+    instructions = "as by default" if kernel.in_default_configuration else f"{len(kernel.instructions)}, other"
+    return [
+        kernel.name, kernel.kernel_class, str(kernel.executions), instructions, default_tile, tile,
+        number(kernel.default_s * 1e6, 4), number(kernel.seconds * 1e6, 4), number(100.0 * gained_s / program_s),
+    ]  # fmt: skip

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 
 from schemas.autotune_artifact import AutotuneSummary
+from schemas.autotune_configuration import ChosenConfiguration, ChosenKernel
 from tests.lib.report.report_examples import Stub
 
 RUNTIMES = {
@@ -35,13 +36,6 @@ def tiles_of(workload: str, trained_on: tuple[str, ...] = ("seen",)) -> Stub:
             for target_s, runtime_s in ((0.0, runtimes["default"]), (seconds, runtimes[strategy])):
                 speedup = runtimes["default"] / runtime_s
                 trace.append({**row, "target_s": target_s, "runtime_s": runtime_s, "speedup": speedup})
-    chosen = pd.DataFrame(
-        {"name": ["kernel.a", "kernel.b"], "kernel_class": "dot", "executions": [2, 1], "default_s": [0.5, 1.0],
-         "chosen_s": [0.25, 1.0]}
-    )  # fmt: skip
-    for prefix in ("default", "chosen"):
-        for name in ("batch", "out_h", "out_w", "out_c", "in_c", "kernel_h", "kernel_w", "group"):
-            chosen[f"{prefix}_tile_{name}"] = 8
     summary = AutotuneSummary(
         workload=workload, hardware="tpu-v3", default_s=runtimes["default"], best_known_s=runtimes["exhaustive"],
         kernels=2, one_tile_kernels=0, sampled_kernels=0, headline="ranker", chosen_runtime_s=runtimes["ranker"],
@@ -49,9 +43,30 @@ def tiles_of(workload: str, trained_on: tuple[str, ...] = ("seen",)) -> Stub:
     )  # fmt: skip
     return Stub(
         spec_of("tiles", trained_on),
-        {"results.parquet": pd.DataFrame(results), "trace.parquet": pd.DataFrame(trace), "chosen.parquet": chosen,
-         "summary.json": summary},
+        {"results.parquet": pd.DataFrame(results), "trace.parquet": pd.DataFrame(trace),
+         "configuration.json": configuration(), "summary.json": summary},
     )  # fmt: skip
+
+
+def configuration() -> ChosenConfiguration:
+    """A kernel with another tile, one of other instructions, and one as it was."""
+    loops = {"batch": 16, "out_c": 128}
+    tile = {"batch": 8, "out_c": 128}
+    kernel = ChosenKernel(
+        name="kernel.a", instructions=["a"], kernel_class="dot", fingerprint="f", kernel=0, executions=2, loops=loops,
+        tile=tile, seconds=0.25, default_tile=loops, default_s=0.5, in_default_configuration=True,
+    )  # fmt: skip
+    other = {
+        "name": "kernel.b",
+        "instructions": ["x", "y", "b"],
+        "default_tile": tile,
+        "in_default_configuration": False,
+    }
+    same = {"name": "kernel.c", "instructions": ["c"], "default_tile": tile}
+    kernels = [kernel, kernel.model_copy(update=other), kernel.model_copy(update=same)]
+    return ChosenConfiguration(
+        workload="net", batch=1, hardware="tpu-v3", runtime_s=1.01, default_s=2.0, kernels=kernels
+    )
 
 
 def spec_of(task: str, trained_on: tuple[str, ...]) -> dict:
@@ -87,9 +102,8 @@ def fusion_of(workload: str, model_s: float, alone_s: float, best_s: float = 1.0
         sampled_kernels=0, headline="ranker", chosen_runtime_s=best_s, chosen_target_s=600.0, best_known_by="ranker",
         notes=[],
     )  # fmt: skip
-    chosen = tiles_of("net")["chosen.parquet"]
     return Stub(
         spec_of("fusion", ()),
         {"results.parquet": results, "trace.parquet": pd.concat([start, end], ignore_index=True),
-         "chosen.parquet": chosen, "summary.json": summary},
+         "configuration.json": configuration(), "summary.json": summary},
     )  # fmt: skip

@@ -14,10 +14,11 @@ from lib.report.autotune_figures import (
     model_against_target,
     target_s_to_near,
     traces_of,
+    whole_runs,
     wins_pct,
 )
 from lib.report.autotune_goals import autotune_goal_results, autotune_headlines
-from lib.report.autotune_page import autotune_page, note_table, statement_table
+from lib.report.autotune_page import autotune_page, chosen_kernels_table, note_table, statement_table
 from lib.report.claims import claims_table
 from lib.report.headline import summary
 from lib.report.page import render
@@ -117,7 +118,7 @@ def test_without_all_tiles_figures_about_them_are_empty():
 
 
 def without_exhaustive(artifact: Stub) -> Stub:
-    tables = {name: artifact[name] for name in ("chosen.parquet", "summary.json")}
+    tables = {name: artifact[name] for name in ("configuration.json", "summary.json")}
     for name in ("results.parquet", "trace.parquet"):
         tables[name] = artifact[name][artifact[name]["strategy"] != "exhaustive"]
     return Stub(artifact.manifest.spec | {"exhaustive": False}, tables)
@@ -144,7 +145,7 @@ def test_the_page_is_whole(artifacts):
     data = report_data(autotunes={"best": artifacts})
     page = autotune_page(data, "best")
     titles = [part["table"].title for part in page.parts if part["kind"] == "table"]
-    assert titles[-len(artifacts) :] == [title for title in titles if "times as fast" in title]
+    assert titles[-len(artifacts) :] == [title for title in titles if "faster than by default" in title]
     assert [title for title in titles if title != "To know"][:2] == [
         "Goals of the autotuners",
         "The paper's statements",
@@ -161,6 +162,21 @@ def test_statements_stand_beside_the_papers():
     assert fusion[0] == "1.5"
     assert float(fusion[1]) == pytest.approx((10 + 0.05 + (1 / 1.02 - 1) * 100) / 3, rel=1e-2)
     assert fusion[3] == "1 of 3"
+
+
+def test_what_was_chosen_shows_kernels_of_other_instructions_and_other_tiles():
+    table = chosen_kernels_table(TILES[0])
+    assert table.title == "net: 98.02 % faster than by default, by ranker in 10 target seconds"
+    assert [row[0] for row in table.rows] == ["kernel.b", "kernel.a"]
+    assert table.rows[0][3] == "3, other"
+    assert table.rows[1][3:] == ["as by default", "16x128", "8x128", "500,000", "250,000", "25"]
+
+
+def test_a_smaller_budget_is_drawn_only_where_it_is_a_run_of_its_own():
+    rows = whole_runs(traces_of(FUSION))
+    assert set(rows.loc[rows["strategy"] == "ranker", "budget_s"]) == {600.0}
+    assert set(rows.loc[rows["strategy"] == "target", "budget_s"]) == {60.0, 600.0}
+    assert len(whole_runs(traces_of(TILES))) == len(traces_of(TILES))
 
 
 def test_a_note_is_said_once_for_all_programs():
