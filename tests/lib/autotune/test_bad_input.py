@@ -10,9 +10,13 @@ from lib.autotune.target import Measured, SimulatedTarget
 from lib.cost.cost_model import Reason
 from lib.cost.simulator import Simulator
 from lib.program.program import Program
+from lib.report.autotune_goals import autotune_headlines
+from lib.report.autotune_page import autotune_page
+from lib.report.page import render
 from schemas.autotune_artifact import AutotuneArtifact
 from tests.datapath_examples import tpu_v3
 from tests.lib.autotune.killed_run import ENTRY
+from tests.lib.report.report_examples import Stub, report_data
 from tests.program_examples import Sketch, squeeze_excite
 
 
@@ -82,6 +86,17 @@ def test_a_program_of_one_kernel_with_one_tile_keeps_its_default(task, tmp_path)
     assert set(found["results.parquet"]["target_s"]) == {0.0}
     assert any("1 of 1 kernels have a single tile" in note for note in summary.notes)
     AutotuneArtifact.write(tmp_path / "a", id="x", origin="simulated", code="", spec=ENTRY, contents=found)
+
+
+@pytest.mark.parametrize("task", ["tiles", "fusion", "both"])
+@pytest.mark.parametrize("exhaustive", [True, False])
+def test_the_page_of_programs_with_nothing_to_choose_is_whole(task, exhaustive):
+    changes = {"task": task, "exhaustive": exhaustive}
+    data = report_data(autotunes={"tuned": [Stub(ENTRY | changes, tuned(one_tile_program(), **changes))]})
+    html = render("title", "subtitle", [autotune_page(data, "tuned")])
+    assert "1 of 1 kernels have a single tile" in html
+    speedups = {figure.name: figure.value for figure in autotune_headlines(data) if ".speedup." in figure.name}
+    assert set(speedups.values()) == {1.0}
 
 
 @pytest.mark.parametrize("task", ["fusion", "both"])
