@@ -16,7 +16,7 @@ from lib.dataset.tasks import fusion_shard, tile_shard
 from lib.fusion.default_kernels import default_kernels
 from lib.hardware.datapath import datapath_from_spec
 from lib.program.program import DotDimensions, Instruction, Program
-from lib.schedule.descent import found_tiles
+from lib.schedule.descent import found_schedules, prepared
 from lib.schedule.schedules import schedules_for_tiles
 from schemas.hardware import HARDWARE_PRESETS, merged_datapath
 
@@ -31,11 +31,11 @@ def compile_part(part: str) -> None:
         kernels = default_kernels(program).kernels
         schedules = schedules_for_tiles(np.arange(kernels.number), kernels.loops)
         Simulator().cost(kernels, schedules, datapath)
+        found_schedules(prepared(kernels, datapath), datapath)
     else:
         analytical = Analytical()
         tile_shard(default_kernels(program), {"tpu-v3": datapath}, analytical, analytical, 4, 1)
         fusion_shard(fusion_kernels(program, 1, 0, 0, 1), {"tpu-v3": datapath}, analytical, analytical, 1)
-        found_tiles(default_kernels(program).kernels, datapath, analytical)
 
 
 def small_program() -> Program:

@@ -1,6 +1,7 @@
 """One trial of a search, and a search: FAST's whole space, EfficientNet-B7, TPU-v3 as baseline."""
 
 import time
+from collections.abc import Callable
 
 import numpy as np
 
@@ -23,24 +24,21 @@ MOST_DRAWN = 20_000
 
 
 def trial_seconds(setting: Setting) -> list[Measurement]:
-    """Seconds of a trial, each of another design drawn at random that keeps the limits and runs every kernel.
+    """Seconds of a whole trial (schedules, residency by the rules of `paper`, run to its end), each of another design
+    drawn at random that keeps the limits and runs every kernel: the faster of two runs.
 
-    What a search does once and not in each trial is done before: compiled code, the baseline, and the extraction of
-    the kernels at each of the space's batches.
+    What a search does once and not in each trial is done before: compiled code, the baseline, and the kernels at each
+    of the space's batches and register tiles.
     """
     evaluator, space = _evaluator(setting), space_from_spec(DEFAULT_SPACE)
-    for batch in space.values["native_batch"]:
-        evaluator.workloads["efficientnet-b7"](int(batch))
     rng = np.random.default_rng(SEED)
     seconds: list[float] = []
     for _ in range(MOST_DRAWN):
         if len(seconds) == TRIALS or sum(seconds) > setting.budget_s:
             break
         datapath = datapath_of(_random_point(space, rng))
-        started = time.perf_counter()
-        evaluation = evaluator.evaluate(datapath)
-        if evaluation.state == "ok":
-            seconds.append(time.perf_counter() - started)
+        if evaluator.evaluate(datapath).state == "ok":
+            seconds.append(min(_timed(lambda: evaluator.evaluate(datapath)) for _ in range(2)))  # noqa: B023
     title = "one search trial, EfficientNet-B7, one core (minimum and maximum over designs)"
     return [Measurement("bench.trial.efficientnet-b7.median_s", title, "s", tuple(seconds))]
 
@@ -59,7 +57,15 @@ def _evaluator(setting: Setting) -> Evaluator:
     """With the baseline evaluated, which compiles everything."""
     workloads = {"efficientnet-b7": kernels_by_batch(read_program(setting.program_folder))}
     baseline = merged_datapath([HARDWARE_PRESETS["tpu-v3"]])
-    return Evaluator(workloads, Simulator(), baseline, Limits().model_dump())
+    evaluator = Evaluator(workloads, Simulator(), baseline, Limits().model_dump(), residency="paper")
+    assert evaluator.evaluate(evaluator.baseline.design.datapath).state == "ok"
+    return evaluator
+
+
+def _timed(run: Callable[[], object]) -> float:
+    started = time.perf_counter()
+    run()
+    return time.perf_counter() - started
 
 
 def _random_point(space: Space, rng: np.random.Generator) -> Point:

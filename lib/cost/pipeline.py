@@ -144,6 +144,20 @@ def make_workspace() -> Workspace:
     )  # fmt: skip
 
 
+class LaidOut(NamedTuple):
+    """What the loops of a schedule row say before anything is priced."""
+
+    depth: int
+    """Loops that are cut; they are in the workspace's nest."""
+    edge_bits: int
+    """Of them, those with a smaller last tile."""
+    output_level: int
+    """Innermost loop of the nest that the output extends along; -1: none."""
+    partial_sums: bool
+    """A reducing loop lies outside of it."""
+    padding: bool
+
+
 @njit(cache=True, error_model="numpy", forceinline=True)
 def price_row(model, k, dataflow, order, splits, resident, array, limits, datapath, workspace, parts) -> float:
     """Seconds of kernel `k` under one schedule row, infinite where it does not fit on chip; fills `parts` (float64[16],
@@ -154,8 +168,17 @@ def price_row(model, k, dataflow, order, splits, resident, array, limits, datapa
     `limits`: :class:`lib.schedule.node_table.TileLimits`; `workspace`: :class:`Workspace` with the row's tile and
     padding.
     """
-    tile, nest, costs = workspace.tile, workspace.nest, workspace.costs
-    loops, computed = workspace.extents[0], workspace.extents[1]
+    laid_out = lay_out_row(model, k, order, workspace)
+    if not fits_beside_residents(model, k, workspace.tile, resident, laid_out.partial_sums, limits):
+        return np.inf
+    compute_row(model, k, dataflow, splits, array, datapath, laid_out, workspace)
+    return move_row(model, k, resident, datapath, laid_out, workspace, parts)
+
+
+@njit(cache=True, error_model="numpy", forceinline=True)
+def lay_out_row(model, k, order, workspace) -> LaidOut:
+    """Find the loops that the tile of `workspace` cuts."""
+    nest, loops, computed = workspace.nest, workspace.extents[0], workspace.extents[1]
     padding = False
     for slot in range(8):
         loops[slot] = model.loops[k, slot]
@@ -163,27 +186,38 @@ def price_row(model, k, dataflow, order, splits, resident, array, limits, datapa
         padding = padding or computed[slot] > loops[slot]
     output_loops = model.operands.node[model.operands.offset[k + 1] - 1, LOOPS_WALKED]
     slots = LOOP_ORDERS[order] if model.nested[k] else _SLOT_ORDER
-    depth, edge_bits = loops_cut(loops, tile, slots, output_loops, nest)
+    depth, edge_bits = loops_cut(loops, workspace.tile, slots, output_loops, nest)
     output_level, partial_sums = innermost_output_loop(nest, depth)
-    if not fits_beside_residents(model, k, tile, resident, partial_sums, limits):
-        return np.inf
-    edge_tiles(computed, tile, nest, depth, costs.tile)
-    moved_tile = costs.tile
-    if padding:
-        moved_tile = costs.moved_tile
-        edge_tiles(loops, tile, nest, depth, moved_tile)
-    for mask in range(1 << edge_bits):
+    return LaidOut(depth, edge_bits, output_level, partial_sums, padding)
+
+
+@njit(cache=True, error_model="numpy", forceinline=True)
+def compute_row(model, k, dataflow, splits, array, datapath, laid_out, workspace) -> None:
+    """Fill `workspace.costs` with what the steps compute, whatever they move, and with their tiles."""
+    tile, nest, costs = workspace.tile, workspace.nest, workspace.costs
+    edge_tiles(workspace.extents[1], tile, nest, laid_out.depth, costs.tile)
+    if laid_out.padding:
+        edge_tiles(workspace.extents[0], tile, nest, laid_out.depth, costs.moved_tile)
+    for mask in range(1 << laid_out.edge_bits):
         compute_step(model, k, costs.tile[mask], dataflow, splits, array, datapath, costs.room, costs.compute[mask])
+
+
+@njit(cache=True, error_model="numpy", forceinline=True)
+def move_row(model, k, resident, datapath, laid_out, workspace, parts) -> float:
+    """Seconds of a row whose compute is known (:func:`compute_row`) with the operands `resident` on chip; fills
+    `parts`. Whether they fit is not asked."""
+    nest, costs, constants = workspace.nest, workspace.costs, model.constants
+    depth, edge_bits = laid_out.depth, laid_out.edge_bits
+    moved_tile = costs.moved_tile if laid_out.padding else costs.tile
     set_load_costs(model, k, nest, depth, edge_bits, resident, moved_tile, datapath, costs)
     set_output_costs(model, k, edge_bits, resident, moved_tile, datapath, costs)
-    constants = model.constants
     steps = 1.0
     for level in range(depth):
         steps *= nest[level, TRIPS]
     parts[:] = 0.0
     seconds = sum_over_steps(
-        nest, depth, output_level, partial_sums, costs, constants.dma_latency_s, workspace.interval_low,
-        workspace.interval_length, parts,
+        nest, depth, laid_out.output_level, laid_out.partial_sums, costs, constants.dma_latency_s,
+        workspace.interval_low, workspace.interval_length, parts,
     )  # fmt: skip
     parts[EXPOSED_S] += seconds
     parts[LAUNCH_S] = constants.kernel_launch_s
@@ -192,7 +226,7 @@ def price_row(model, k, dataflow, order, splits, resident, array, limits, datapa
     return seconds + constants.kernel_launch_s
 
 
-@njit(cache=True, error_model="numpy", forceinline=True)
+@njit(cache=True, error_model="numpy")
 def sum_over_steps(nest, depth, output_level, partial_sums, costs, latency_s, low, length, parts) -> float:
     """Seconds of all tile steps, launch left out, and their parts added to `parts`.
 

@@ -22,7 +22,7 @@ MATRIX_BUSY, VECTOR_BUSY, MESH_BUSY, BUFFERED_BUSY, INPUTS, WEIGHTS, SUMS = rang
 buffer in between, in seconds; inputs, weights and partial sums that all arrays take from and give to L1."""
 
 
-@njit(cache=True, error_model="numpy", forceinline=True)
+@njit(cache=True, error_model="numpy")
 def busy_of_step(model, k, tile, dataflow, splits, array, datapath, room, busy) -> None:
     """Fill float64[2, 7] `busy` for one step of kernel `k` on a tile (int64[9]): where the step does not complete the
     output tile, and where it does.
@@ -55,7 +55,14 @@ def busy_of_step(model, k, tile, dataflow, splits, array, datapath, room, busy) 
         axis_x, axis_y = split // len(SPLIT_AXES), split % len(SPLIT_AXES)
         if not splits >> split & 1:
             continue
+        if best_partial <= least_partial and best_complete <= least_complete:
+            break
         share = split_over_pes(tile, model.base_dilation[k], axis_x, axis_y, datapath.pes_x, datapath.pes_y)
+        # An array does a product a cell and cycle at best.
+        products = float(share[0] * share[1]) * float(share[2] * share[3]) * share[4]
+        at_peak = products / (array.rows * array.columns)
+        if max(at_peak, least_partial) >= best_partial and max(at_peak, least_complete) >= best_complete:
+            continue
         mapping = fastest_mapping(
             dataflow, share, few_channels, model.dot[k], datapath.depthwise_mapping, array, constants
         )  # fmt: skip

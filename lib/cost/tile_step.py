@@ -146,7 +146,7 @@ def compute_step(model, k, tile, dataflow, splits, array, datapath, room, out) -
         out[complete, 0] = longest + model.constants.step_cycles / datapath.clock_hz
 
 
-@njit(cache=True, error_model="numpy", forceinline=True)
+@njit(cache=True, error_model="numpy")
 def set_load_costs(model, k, nest, depth, edge_bits, resident, tiles, datapath, costs) -> None:
     """Fill `costs.load` for `tiles` (int64[256, 9] by edge mask). Operands whose role is among the bits
     `resident` never move."""
@@ -178,7 +178,7 @@ def set_load_costs(model, k, nest, depth, edge_bits, resident, tiles, datapath, 
         load[depth, 0, 1 + role] += transfer[0, 1]
 
 
-@njit(cache=True, error_model="numpy", forceinline=True)
+@njit(cache=True, error_model="numpy")
 def set_output_costs(model, k, edge_bits, resident, tiles, datapath, costs) -> None:
     """Fill `costs.output` for `tiles` (int64[256, 9] by edge mask); all 0 where the output is among the bits
     `resident`."""

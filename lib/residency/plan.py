@@ -10,10 +10,10 @@ from lib.hardware.datapath import Datapath
 from lib.program.extraction import ProgramKernels
 from lib.program.kernels import Kernels
 from lib.residency.problem import PLACEMENTS
-from lib.residency.program_residency import Variant
+from lib.residency.program_residency import Variant, with_room
 from lib.residency.residency import Residency
 from lib.residency.solve import solve
-from lib.schedule.best import best_of, best_schedules
+from lib.schedule.best import ANY_DATAFLOW, best_of, best_schedules
 from lib.schedule.schedules import Schedules
 from lib.schedule.tiles import tile_space
 
@@ -33,7 +33,7 @@ class Plan(NamedTuple):
 
 def schedules_to_choose_from(
     kernels: Kernels, datapath: Datapath, *, limit: int | None = None, seed: int = 0,
-    constants: SimulatorConstants | None = None,
+    constants: SimulatorConstants | None = None, dataflows: int = ANY_DATAFLOW,
 ) -> Schedules:  # fmt: skip
     """Rows for :func:`lib.residency.program_residency.residency_problem`, equally many a kernel, kernel after kernel.
 
@@ -42,8 +42,7 @@ def schedules_to_choose_from(
     Raises ValueError for a kernel of which no tile fits.
     """
     tiles = None if limit is None else tile_space(kernels, datapath, limit, seed)
-    everything = int((kernels.operand_elements * np.maximum(kernels.operand_element_bytes, 4)).sum())
-    roomy = datapath._replace(global_buffer_bytes=2 * (datapath.global_buffer_bytes + everything))
+    roomy = with_room(kernels, datapath)
 
     def best(placement: int, share: float | None) -> Schedules:
         # Whether the operands that stay fit is for residency to say.
@@ -51,9 +50,14 @@ def schedules_to_choose_from(
         budget = None if share is None else int(share * datapath.global_buffer_bytes)
         resident = np.full(kernels.number, placement, dtype=np.uint8)
         if tiles is None:
-            found = best_schedules(kernels, design, budget_bytes=budget, resident=resident, constants=constants)
+            found = best_schedules(
+                kernels, design, budget_bytes=budget, resident=resident, constants=constants, dataflows=dataflows
+            )
         else:
-            found = best_of(kernels, tiles, design, budget_bytes=budget, resident=resident, constants=constants)
+            found = best_of(
+                kernels, tiles, design, budget_bytes=budget, resident=resident, constants=constants,
+                dataflows=dataflows,
+            )  # fmt: skip
         lost = np.flatnonzero(np.isnan(found.seconds))
         if len(lost):
             raise ValueError(f"residency: no tile of kernel {lost[0]} ({kernels.fingerprint[lost[0]]}) fits on chip")

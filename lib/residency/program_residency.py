@@ -55,8 +55,7 @@ def placement_costs(kernels: Kernels, schedules: Schedules, datapath: Datapath, 
     choices = schedules_a_kernel(kernels, schedules)
     placements = PLACEMENTS if datapath.global_buffer_bytes > 0 else 1
     if placements > 1:
-        everything = int((kernels.operand_elements * np.maximum(kernels.operand_element_bytes, 4)).sum())
-        datapath = datapath._replace(global_buffer_bytes=2 * (datapath.global_buffer_bytes + everything))
+        datapath = with_room(kernels, datapath)
     rows = Schedules(*(np.repeat(field, placements, axis=0) for field in schedules))
     rows = rows._replace(resident=np.tile(np.arange(placements, dtype=np.uint8), len(schedules.kernel)))
     costs = model.cost(kernels, rows, datapath)
@@ -68,6 +67,14 @@ def placement_costs(kernels: Kernels, schedules: Schedules, datapath: Datapath, 
     if placements == 1:
         seconds, dram_bytes = np.repeat(seconds, PLACEMENTS, axis=2), np.repeat(dram_bytes, PLACEMENTS, axis=2)
     return PlacementCosts(seconds.transpose(0, 2, 1), dram_bytes.transpose(0, 2, 1, 3))
+
+
+def with_room(kernels: Kernels, datapath: Datapath) -> Datapath:
+    """The datapath with a global buffer that holds all operands of any kernel beside its tiles; itself without one."""
+    if datapath.global_buffer_bytes == 0:
+        return datapath
+    everything = int((kernels.operand_elements * np.maximum(kernels.operand_element_bytes, 4)).sum())
+    return datapath._replace(global_buffer_bytes=2 * (datapath.global_buffer_bytes + everything))
 
 
 def leaving(found: ProgramKernels, program: Program) -> np.ndarray:

@@ -34,6 +34,8 @@ from lib.schedule.schedules import Schedules, schedules_for_tiles
 from lib.schedule.tiles import tile_space
 
 DATAFLOWS = 3
+ANY_DATAFLOW = (1 << DATAFLOWS) - 1
+"""Bits of the dataflows that matrix ops may use."""
 _SLOT_ORDER = np.arange(8, dtype=np.int64)
 _ROUNDING = 1e-9
 """Bounds and times add up the same numbers in different orders."""
@@ -55,27 +57,29 @@ class BestSchedules(NamedTuple):
 
 def best_schedules(
     kernels: Kernels, datapath: Datapath, *, limit: int | None = None, seed: int = 0, budget_bytes: int | None = None,
-    resident: np.ndarray | None = None, constants: SimulatorConstants | None = None,
+    resident: np.ndarray | None = None, constants: SimulatorConstants | None = None, dataflows: int = ANY_DATAFLOW,
 ) -> BestSchedules:  # fmt: skip
     """The best row of every kernel over its tile space, or over `limit` tiles of it: the default one and a sample drawn
     from `seed` (:func:`lib.schedule.tiles.tile_space`). Never slower than the default schedule within the budget.
 
     `budget_bytes`: what a kernel's tiles may take of the global buffer, both sets and padding to registers included, so
     that the rest may hold resident tensors; a kernel of which no tile is that small gets one of its smallest.
-    `resident`: uint8[k] bits of the operand roles that stay in the global buffer. Raises ValueError where `limit` is
+    `resident`: uint8[k] bits of the operand roles that stay in the global buffer; `dataflows`: bits of those that
+    matrix ops may use. Raises ValueError where `limit` is
     below 1 or an op kind is not known.
     """
     if limit is not None:
         return best_of(
             kernels, tile_space(kernels, datapath, limit, seed), datapath, budget_bytes=budget_bytes, resident=resident,
-            constants=constants,
+            constants=constants, dataflows=dataflows,
         )  # fmt: skip
     candidates = tile_candidates(kernels, datapath)
     most = int(candidates.combinations().max(initial=0))
     found = _Found(kernels.number)
     _best_of_space(
         step_model(kernels, datapath, constants or SimulatorConstants()), candidates.offset, candidates.extent,
-        _budget(budget_bytes), _residents(kernels, resident), datapath, make_workspace(), _room(kernels, most),
+        _budget(budget_bytes), _residents(kernels, resident), np.int64(dataflows), datapath, make_workspace(),
+        _room(kernels, most),
         *found.arrays(),
     )  # fmt: skip
     return found.result(resident)
@@ -83,7 +87,7 @@ def best_schedules(
 
 def best_of(
     kernels: Kernels, tiles: Schedules, datapath: Datapath, *, budget_bytes: int | None = None,
-    resident: np.ndarray | None = None, constants: SimulatorConstants | None = None,
+    resident: np.ndarray | None = None, constants: SimulatorConstants | None = None, dataflows: int = ANY_DATAFLOW,
 ) -> BestSchedules:  # fmt: skip
     """The same over the tiles of the rows `tiles`, of which only `kernel` and `tile` are read."""
     order = np.argsort(tiles.kernel, kind="stable")
@@ -92,7 +96,7 @@ def best_of(
     found = _Found(kernels.number)
     _best_of_tiles(
         step_model(kernels, datapath, constants or SimulatorConstants()), offset, tiles.tile[order],
-        _budget(budget_bytes), _residents(kernels, resident), datapath, make_workspace(),
+        _budget(budget_bytes), _residents(kernels, resident), np.int64(dataflows), datapath, make_workspace(),
         _room(kernels, int(counts.max(initial=0))), *found.arrays(),
     )  # fmt: skip
     return found.result(resident)
@@ -154,7 +158,7 @@ def _room(kernels: Kernels, most: int) -> _Room:
 
 
 @njit(cache=True, error_model="numpy")
-def _best_of_space(model, offset, extent, budget, resident, datapath, owned, owned_room, *found) -> None:
+def _best_of_space(model, offset, extent, budget, resident, dataflows, datapath, owned, owned_room, *found) -> None:
     """`owned`, `owned_room`: working space, which the caller keeps alive."""
     view, workspace, room, results = borrowed((model, owned, owned_room, found))
     limits = tile_limits(datapath)
@@ -170,16 +174,16 @@ def _best_of_space(model, offset, extent, budget, resident, datapath, owned, own
                     room.tiles[count, slot] = workspace.tile[slot]
                 count += 1
             more = next_tile(offset, extent, k, digits, workspace.tile)
-        _best_row(view, k, room.tiles[:count], budget, resident[k], datapath, workspace, room, results)
+        _best_row(view, k, room.tiles[:count], budget, resident[k], dataflows, datapath, workspace, room, results)
 
 
 @njit(cache=True, error_model="numpy")
-def _best_of_tiles(model, offset, tiles, budget, resident, datapath, owned, owned_room, *found) -> None:
+def _best_of_tiles(model, offset, tiles, budget, resident, dataflows, datapath, owned, owned_room, *found) -> None:
     view, workspace, room, results = borrowed((model, owned, owned_room, found))
     every = borrowed(tiles)
     for k in range(len(view.loops)):
         own = every[offset[k] : offset[k + 1]]
-        _best_row(view, k, own, budget, resident[k], datapath, workspace, room, results)
+        _best_row(view, k, own, budget, resident[k], dataflows, datapath, workspace, room, results)
 
 
 @njit(cache=True, error_model="numpy", inline="always")
@@ -197,7 +201,7 @@ def _moving_bytes(model, k, tile, resident) -> float:
 
 
 @njit(cache=True, error_model="numpy", inline="always")
-def _cut_loops(nested, order, loops, tile, nest) -> int:
+def cut_loops(nested, order, loops, tile, nest) -> int:
     """Fill int64[8] `nest` with the loops that `tile` cuts, outermost first; returns their number."""
     depth = 0
     for level in range(8):
@@ -209,7 +213,7 @@ def _cut_loops(nested, order, loops, tile, nest) -> int:
 
 
 @njit(cache=True, error_model="numpy", inline="always")
-def _met_before(nest, order, depth) -> bool:
+def met_before(nest, order, depth) -> bool:
     """Whether an earlier loop order nests the loops that are cut as this one does."""
     for earlier in range(order):
         same = True
@@ -241,8 +245,8 @@ def _bound_rows(model, k, tiles, budget, resident, datapath, products_s, tile, r
         for slot in range(8):
             steps *= bounds.trips[slot]
         for order in range(len(LOOP_ORDERS) if model.nested[k] else 1):
-            depth = _cut_loops(model.nested[k], order, loops, tile, nest[order])
-            if _met_before(nest, order, depth):
+            depth = cut_loops(model.nested[k], order, loops, tile, nest[order])
+            if met_before(nest, order, depth):
                 continue
             moving = transfer_bound(model, k, nest[order], depth, bounds, datapath)
             room.bound[rows, 0] = max(moving, first_load + steps * control_s + products_s)
@@ -253,7 +257,7 @@ def _bound_rows(model, k, tiles, budget, resident, datapath, products_s, tile, r
 
 
 @njit(cache=True, error_model="numpy")
-def _best_row(model, k, tiles, budget, resident, datapath, workspace, room, results) -> None:
+def _best_row(model, k, tiles, budget, resident, may_use, datapath, workspace, room, results) -> None:
     """Fill entry `k` of the arrays of :class:`_Found` with the best row over int32[n, 8] `tiles`."""
     best_tile, best_dataflow, best_order, best_seconds, counted = results
     if on_chip_bytes(datapath)[0] <= 0:
@@ -287,9 +291,11 @@ def _best_row(model, k, tiles, budget, resident, datapath, workspace, room, resu
             number, order = room.row[row] // len(LOOP_ORDERS), room.row[row] % len(LOOP_ORDERS)
             set_extents(tile, tiles[number])
             set_tile_bounds(model, k, tile, resident, datapath, bounds)
-            depth = _cut_loops(model.nested[k], order, loops, tile, nest)
+            depth = cut_loops(model.nested[k], order, loops, tile, nest)
             steady, load_s, moving_s = steady_steps(model, k, nest, depth, bounds, output_loops)
             for dataflow in range(dataflows):
+                if model.matrix[k] and not may_use >> dataflow & 1:
+                    continue
                 compute_step(
                     model, k, tile, dataflow, splits, arrays[dataflow], datapath, workspace.costs.room, room.step
                 )  # fmt: skip

@@ -1,9 +1,10 @@
-"""Good tiles without looking at the whole space, for searches that price thousands of designs.
+"""Good schedules without looking at the whole space, for searches that price thousands of designs.
 
-First a descent under the analytical model: a tile is changed one loop at a time, then two loops at a time (one held
-smaller so that another may be held larger: what fits is a boundary along which the best tiles lie), as long as that
-makes it faster. The default tile (:mod:`lib.schedule.default`) is the best of the whole space; this finds one nearly as
-good in a hundredth of the time. Then a few steps of the same kind under the cost model that decides.
+The whole mapper (:mod:`lib.schedule.best`) prices the rows that its bounds can't rule out; this one starts from a few
+tiles and changes one loop at a time, or two where the tiles fill the buffer (one held smaller so that another may be
+held larger: what fits is a boundary along which the best tiles lie), as long as that makes the kernel faster by the
+simulator itself. Dataflows and loop orders are compared at the first tile and again at the last. Nothing is priced
+whose lower bound (:mod:`lib.schedule.lower_bound`) is above the best so far.
 """
 
 from typing import NamedTuple
@@ -11,185 +12,364 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from lib.cost.analytical import (
-    PART_NAMES,
-    analytical_problem,
-    analytical_rates,
-    analytical_row,
-    analytical_scratch,
-)
-from lib.cost.cost_model import CostModel
-from lib.hardware.datapath import Datapath
-from lib.program.kernels import BATCH, GROUP, IN_C, KERNEL_H, KERNEL_W, OUT_C, OUT_H, OUT_W, Kernels
+from lib.cost.matrix_unit import pe_splits
+from lib.cost.pe_memory import usable_arrays
+from lib.cost.pipeline import PART_NAMES, compute_row, lay_out_row, make_workspace, move_row
+from lib.cost.simulator_constants import SimulatorConstants
+from lib.cost.tile_step import step_model
+from lib.hardware.datapath import Datapath, on_chip_bytes, processing_elements
+from lib.program.kernels import BATCH, GROUP, IN_C, KERNEL_H, KERNEL_W, OUT_C, OUT_H, OUT_W, WEIGHT, Kernels
+from lib.schedule.best import ANY_DATAFLOW, DATAFLOWS, cut_loops, met_before
 from lib.schedule.borrowed import borrowed
 from lib.schedule.candidates import tile_candidates
-from lib.schedule.node_table import operand_table, tile_fits, tile_limits
-from lib.schedule.schedules import schedules_for_tiles
+from lib.schedule.descent_row import (
+    PreparedKernels,
+    Setting,
+    make_descent_room,
+    room_of_tile,
+    seconds_if_faster,
+    set_tile,
+)
+from lib.schedule.loops import LOOP_ORDERS
+from lib.schedule.lower_bound import matrix_products
+from lib.schedule.node_table import LOOPS_WALKED, ROLE, TileLimits, tile_bytes, tile_limits
+from lib.schedule.row_front import MOST_ROWS, fastest_first, set_row
+from lib.schedule.schedules import Schedules, schedules_for_tiles
 
+PLACEMENTS = 8
+"""Sets of the operand roles that may stay on chip."""
 ROUNDS = 3
-"""Most rounds of single and double changes from a start."""
-IMAGES_FIRST = (BATCH, OUT_H, OUT_W, GROUP, OUT_C, IN_C, KERNEL_H, KERNEL_W)
-CHANNELS_FIRST = (KERNEL_H, KERNEL_W, IN_C, OUT_C, GROUP, OUT_W, OUT_H, BATCH)
-CONTRACTION_FIRST = (IN_C, BATCH, OUT_H, OUT_W, OUT_C, GROUP, KERNEL_H, KERNEL_W)
-STARTS = np.array([IMAGES_FIRST, IMAGES_FIRST, CHANNELS_FIRST, CONTRACTION_FIRST])
-"""Orders in which the loops of the whole kernel are cut until it fits. In the first start all are cut in turn, each by
-one candidate; in the others each to its end before the next."""
-PATIENCE = 4
+"""Most rounds of changes from a start."""
+PATIENCE = 2
 """Candidates of one loop that may be slower, one after the other, before that direction is given up."""
-STEPS = 3
-"""Most steps under the cost model that decides."""
-MOST_NEIGHBOURS = 2 * 8 + 8 * 7
-"""One candidate up and one down for each of eight loops; one loop down and another up."""
+ENOUGH = 1e-3
+"""Share of the time that a round must save to be followed by another."""
+STARTS = np.array(
+    [
+        [BATCH, OUT_H, OUT_W, GROUP, OUT_C, IN_C, KERNEL_H, KERNEL_W],
+        [OUT_C, BATCH, OUT_H, OUT_W, GROUP, IN_C, KERNEL_H, KERNEL_W],
+    ]
+)
+"""Orders in which the loops of the whole kernel are cut until it fits, each to its end before the next."""
+BUDGETS = np.array([1 / 8, 1 / 64])
+"""Shares of the buffer that tiles may take, where residency wants the rest."""
+STEP_S = 0.5e-6
+"""What a step costs beside compute and bytes, roughly; for the number of steps to start from."""
 
 
-class FoundTiles(NamedTuple):
-    """One entry a kernel."""
+class FoundSchedules(NamedTuple):
+    """Up to MOST_ROWS rows of each of k kernels; the first is the fastest alone."""
 
+    rows: np.ndarray
+    """int64[k] how many there are; 0 where no tile fits."""
     tile: np.ndarray
-    """int32[k, 8]; all extents 1 where no tile fits."""
+    """int32[k, 8, 8]"""
+    dataflow: np.ndarray
+    """uint8[k, 8]"""
+    loop_order: np.ndarray
+    """uint8[k, 8]"""
     seconds: np.ndarray
-    """float64[k] by the cost model that decides; NaN where no tile fits."""
+    """float64[k, 8, 8] by row and by the bits of the operand roles that stay on chip, as if there were room for
+    them."""
+    parts: np.ndarray
+    """float64[k, 8, len(PART_NAMES)] with everything in DRAM."""
+    tried: np.ndarray
+    """int64[2] rows that were looked at, and those of them that were priced."""
+
+    @property
+    def alone_s(self) -> np.ndarray:
+        """float64[k] seconds of the fastest row with everything in DRAM; NaN where there is none."""
+        return np.where(self.rows > 0, self.seconds[:, 0, 0], np.nan)
+
+    def choices(self) -> tuple[Schedules, np.ndarray, np.ndarray]:
+        """Equally many rows a kernel, kernel after kernel, the first in place of those that a kernel has not; their
+        seconds (float64[k, r, 8]) and parts (float64[k, r, 16])."""
+        most = int(self.rows.max(initial=1))
+        kernel = np.arange(len(self.rows))
+        place = np.arange(most) * (np.arange(most) < self.rows[:, None])
+        chosen = kernel[:, None], place
+        rows = schedules_for_tiles(np.repeat(kernel, most), self.tile[chosen].reshape(-1, 8))
+        rows = rows._replace(dataflow=self.dataflow[chosen].ravel(), loop_order=self.loop_order[chosen].ravel())
+        return rows, self.seconds[chosen], self.parts[chosen]
 
 
-def found_tiles(kernels: Kernels, datapath: Datapath, model: CostModel) -> FoundTiles:
-    """A good tile of every kernel, everything else as in the default schedule."""
+def prepared(kernels: Kernels, datapath: Datapath, constants: SimulatorConstants | None = None) -> PreparedKernels:
+    """Depends on the register tile of the datapath alone. Raises ValueError for an op kind that is not known."""
     candidates = tile_candidates(kernels, datapath)
-    limits = tile_limits(datapath)
-    digits = _descended(
-        analytical_problem(kernels, datapath), analytical_rates(datapath), limits, candidates.offset, candidates.extent
+    return PreparedKernels(
+        step_model(kernels, datapath, constants or SimulatorConstants()), candidates.offset, candidates.extent
     )
-    operands = operand_table(kernels, datapath.register_sublanes, datapath.register_lanes)
-    tile, seconds = np.ones((kernels.number, 8), dtype=np.int32), np.full(kernels.number, np.nan)
-    number = np.repeat(np.arange(kernels.number), len(STARTS))
-    kernel, row_digits = number[digits[:, 0] >= 0], digits[digits[:, 0] >= 0]
-    best_digits = np.zeros((kernels.number, 8), dtype=np.int64)
-    for _ in range(1 + STEPS):
-        if not len(kernel):
-            break
-        row_tile = candidates.extent[candidates.offset[8 * kernel[:, None] + np.arange(8)] + row_digits]
-        value = model.cost(kernels, schedules_for_tiles(kernel, row_tile), datapath).value
-        before = seconds.copy()
-        np.fmin.at(seconds, kernel, value)
-        # Of equally fast rows the first is written last.
-        better = np.flatnonzero((value == seconds[kernel]) & ~(value >= before[kernel]))[::-1]
-        tile[kernel[better]], best_digits[kernel[better]] = row_tile[better], row_digits[better]
-        moved = np.unique(kernel[better])
-        kernel, row_digits = _neighbours(operands, limits, candidates.offset, candidates.extent, moved, best_digits)
-    return FoundTiles(tile, seconds)
 
 
-@njit(cache=True, error_model="numpy")
-def _descended(owned_problem, rates, limits, owned_offset, owned_extent):
-    """int64[k * starts, 8] candidates of the tile that each descent finds for each kernel, -1 where none fits.
-
-    `owned_...`: arrays that the caller keeps alive.
-    """
-    problem, offset, extent = borrowed((owned_problem, owned_offset, owned_extent))
-    scratch, parts = analytical_scratch(), np.empty(len(PART_NAMES))
-    digits, counts = np.empty(8, np.int64), np.empty(8, np.int64)
-    extents = np.ones(9, dtype=np.int64)
-    found = np.full((len(problem.loops) * len(STARTS), 8), -1, dtype=np.int64)
-    for k in range(len(problem.loops)):
-        for slot in range(8):
-            counts[slot] = offset[8 * k + slot + 1] - offset[8 * k + slot]
-        for start in range(len(STARTS)):
-            seconds = _descend(
-                problem, k, rates, limits, offset, extent, counts, STARTS[start], start == 0, digits, extents, scratch,
-                parts,
-            )  # fmt: skip
-            if seconds < np.inf:
-                found[k * len(STARTS) + start] = digits
+def found_schedules(
+    kernels: PreparedKernels, datapath: Datapath, *, several: bool = False, dataflows: int = ANY_DATAFLOW
+) -> FoundSchedules:
+    """Good rows of every kernel: one, or with `several` those that residency may choose from, with their seconds for
+    every placement. `dataflows`: bits of those that matrix ops may use."""
+    count = len(kernels.model.loops)
+    room = make_descent_room(int(np.diff(kernels.model.operands.offset).max(initial=0)))
+    found = FoundSchedules(
+        np.zeros(count, dtype=np.int64), np.ones((count, MOST_ROWS, 8), dtype=np.int32),
+        np.zeros((count, MOST_ROWS), dtype=np.uint8), np.zeros((count, MOST_ROWS), dtype=np.uint8),
+        np.full((count, MOST_ROWS, PLACEMENTS), np.nan), np.zeros((count, MOST_ROWS, len(PART_NAMES))), room.tried,
+    )  # fmt: skip
+    _find(kernels, datapath, np.int64(dataflows), several, make_workspace(), room, found)
     return found
 
 
 @njit(cache=True, error_model="numpy")
-def _neighbours(owned_operands, limits, owned_offset, owned_extent, chosen, digits):
-    """(kernel int64[r], digits int64[r, 8]) of the tiles that fit one step from those of the kernels `chosen`."""
-    operands, offset, extent = borrowed((owned_operands, owned_offset, owned_extent))
-    most = len(chosen) * MOST_NEIGHBOURS + 1
-    kernel, row_digits = np.empty(most, dtype=np.int64), np.empty((most, 8), dtype=np.int64)
-    extents = np.ones(9, dtype=np.int64)
-    rows = 0
-    for k in chosen:
-        for smaller in range(9):
-            for larger in range(9):  # the ninth loop: none
-                inside = smaller != larger
-                for slot in range(8):
-                    digit = digits[k, slot] + (slot == smaller) - (slot == larger)
-                    inside = inside and 0 <= digit < offset[8 * k + slot + 1] - offset[8 * k + slot]
-                    if inside:
-                        row_digits[rows, slot] = digit
-                        extents[slot] = extent[offset[8 * k + slot] + digit]
-                if inside and tile_fits(operands, k, extents, limits):
-                    kernel[rows] = k
-                    rows += 1
-    return kernel[:rows], row_digits[:rows]
+def _cut_to_fit(kernels, setting, most_bytes, order, workspace, room) -> bool:
+    """Cut the loops of `room.digits` in turn, each to its end, until the tiles take at most `most_bytes` and fit."""
+    operands, k, tile, digits = kernels.model.operands, setting.k, workspace.tile, room.digits
+    for slot in order:
+        set_tile(kernels, k, digits, tile)
+        if room_of_tile(operands, k, tile, setting.resident, setting.limits) <= most_bytes:
+            return True
+        if _as_little_as_fits(kernels, setting, most_bytes, slot, workspace, room):
+            return True
+    return False
 
 
 @njit(cache=True, error_model="numpy")
-def _seconds(problem, k, rates, limits, offset, extent, digits, most, extents, scratch, parts) -> float:
-    """Of the tile that `digits` choose, which becomes `extents`; infinite where it does not fit or takes `most`."""
+def _as_little_as_fits(kernels, setting, most_bytes, slot, workspace, room) -> bool:
+    """Cut one loop of `room.digits`, by at least one candidate, until the tiles take at most `most_bytes` and fit; to
+    its end where they never do."""
+    operands, k, tile, digits = kernels.model.operands, setting.k, workspace.tile, room.digits
+    low, high = digits[slot], room.counts[slot] - 1  # the first that fits lies above low
+    digits[slot] = high
+    if low == high:
+        return False
+    set_tile(kernels, k, digits, tile)
+    if room_of_tile(operands, k, tile, setting.resident, setting.limits) > most_bytes:
+        return False
+    while high - low > 1:
+        middle = (low + high) // 2
+        digits[slot] = middle
+        set_tile(kernels, k, digits, tile)
+        if room_of_tile(operands, k, tile, setting.resident, setting.limits) <= most_bytes:
+            high = middle
+        else:
+            low = middle
+    digits[slot] = high
+    return True
+
+
+@njit(cache=True, error_model="numpy")
+def _copy(source, target) -> None:
     for slot in range(8):
-        extents[slot] = extent[offset[8 * k + slot] + digits[slot]]
-    return analytical_row(problem, k, extents, rates, limits, most, scratch, parts)
+        target[slot] = source[slot]
 
 
 @njit(cache=True, error_model="numpy")
-def _descend(
-    problem, k, rates, limits, offset, extent, counts, order, in_turn, digits, extents, scratch, parts
-) -> float:
-    """Leave the best tile from one start in `digits` and return its seconds; infinite where no tile fits.
+def _same(one, other) -> bool:
+    same = True
+    for slot in range(8):
+        same = same and one[slot] == other[slot]
+    return same
 
-    `order`: int64[8], a row of STARTS; `in_turn`: cut a loop by one candidate only and go on to the next loop.
-    """
-    digits[:] = 0
-    best = _seconds(problem, k, rates, limits, offset, extent, digits, np.inf, extents, scratch, parts)
-    cut = True
-    while best == np.inf and cut:
-        cut = False
-        for slot in order:
-            while best == np.inf and digits[slot] < counts[slot] - 1:
-                cut = True
-                digits[slot] += 1
-                best = _seconds(problem, k, rates, limits, offset, extent, digits, np.inf, extents, scratch, parts)
-                if in_turn:
-                    break
-    if best == np.inf:
-        return best
-    for _ in range(ROUNDS):
+
+@njit(cache=True, error_model="numpy")
+def _descend(kernels, setting, dataflow, order, best, rounds, arrays, datapath, workspace, room) -> float:
+    """Improve the tile `room.best`, which takes `best` seconds; returns what the better one takes."""
+    digits, counts, current, k = room.digits, room.counts, room.best, setting.k
+    operands, tile = kernels.model.operands, workspace.tile
+    for _ in range(rounds):
         before = best
-        for slot in order:
+        for slot in range(8):
             if counts[slot] == 1:
                 continue
-            start = chosen = digits[slot]
             for direction in (-1, 1):
-                digits[slot] = start + direction
-                misses = 0
-                while misses < PATIENCE and 0 <= digits[slot] < counts[slot]:
-                    seconds = _seconds(
-                        problem, k, rates, limits, offset, extent, digits, best, extents, scratch, parts
-                    )  # fmt: skip
-                    misses += 1
+                step, misses = 1, 0
+                while misses < PATIENCE:
+                    place = current[slot] + direction * step
+                    if not 0 <= place < counts[slot]:
+                        break
+                    _copy(current, digits)
+                    digits[slot] = place
+                    seconds = seconds_if_faster(
+                        kernels, setting, dataflow, order, best, arrays, datapath, workspace, room
+                    )
                     if seconds < best:
-                        best, chosen, misses = seconds, digits[slot], 0
-                    digits[slot] += direction
-            digits[slot] = chosen
-        for smaller in range(8):
-            for larger in range(8):
-                if smaller == larger or counts[smaller] == 1 or digits[larger] == 0:
+                        best, current[slot] = seconds, place
+                        step, misses = 2 * step, 0
+                    elif step > 2:
+                        step = 1
+                    else:
+                        step, misses = step + 1, misses + 1
+        for larger in range(8):
+            if current[larger] == 0:
+                continue
+            _copy(current, digits)
+            digits[larger] -= 1
+            set_tile(kernels, k, digits, tile)
+            if room_of_tile(operands, k, tile, setting.resident, setting.limits) <= setting.budget:
+                continue
+            for smaller in range(8):
+                if smaller == larger or current[larger] == 0 or current[smaller] == counts[smaller] - 1:
                     continue
-                kept_smaller, kept_larger = digits[smaller], digits[larger]
-                best_smaller, best_larger = kept_smaller, kept_larger
-                for down in range(1, min(3, counts[smaller] - kept_smaller)):
-                    digits[smaller] = kept_smaller + down
-                    for up in range(1, min(3, kept_larger + 1)):
-                        digits[larger] = kept_larger - up
-                        seconds = _seconds(
-                            problem, k, rates, limits, offset, extent, digits, best, extents, scratch, parts
-                        )  # fmt: skip
-                        if seconds < best:
-                            best, best_smaller, best_larger = seconds, digits[smaller], digits[larger]
-                digits[smaller], digits[larger] = best_smaller, best_larger
-        if best == before:
+                _copy(current, digits)
+                digits[larger] -= 1
+                if not _as_little_as_fits(kernels, setting, setting.budget, smaller, workspace, room):
+                    continue
+                seconds = seconds_if_faster(kernels, setting, dataflow, order, best, arrays, datapath, workspace, room)
+                if seconds < best:
+                    best = seconds
+                    _copy(digits, current)
+        if best >= before * (1.0 - ENOUGH):
             break
     return best
+
+
+@njit(cache=True, error_model="numpy")
+def _best_choice(kernels, setting, dataflow, order, best, dataflows, arrays, datapath, workspace, room):
+    """The fastest dataflow and loop order for the tile `room.best`: (dataflow, order, seconds)."""
+    model, k = kernels.model, setting.k
+    chosen_dataflow, chosen_order = dataflow, order
+    for other_order in range(len(LOOP_ORDERS) if model.nested[k] else 1):
+        set_tile(kernels, k, room.best, workspace.tile)
+        depth = cut_loops(model.nested[k], other_order, model.loops[k], workspace.tile, room.nest[other_order])
+        if met_before(room.nest, other_order, depth):
+            continue
+        for other in range(DATAFLOWS if model.matrix[k] else 1):
+            if (other == dataflow and other_order == order) or (model.matrix[k] and not dataflows >> other & 1):
+                continue
+            _copy(room.best, room.digits)
+            seconds = seconds_if_faster(kernels, setting, other, other_order, best, arrays, datapath, workspace, room)
+            if seconds < best:
+                best, chosen_dataflow, chosen_order = seconds, other, other_order
+    return chosen_dataflow, chosen_order, best
+
+
+@njit(cache=True, error_model="numpy")
+def _search(kernels, setting, rounds, dataflow, order, dataflows, arrays, datapath, workspace, room):
+    """The fastest row within the budget: (dataflow, order, seconds), its tile in `room.best`.
+
+    Starts are the tile `room.best` cut to the budget, and to the size at which first load and last store take about as
+    long as the control of all steps.
+    """
+    model, k, digits = kernels.model, setting.k, room.digits
+    start = room.best.copy()
+    for slot in range(8):
+        digits[slot] = 0
+    set_tile(kernels, k, digits, workspace.tile)
+    inputs, weights, output = tile_bytes(model.operands, k, workspace.tile)
+    whole = 2.0 * (inputs + weights + output)
+    steps = max(1.0, np.sqrt(whole / 2.0 / datapath.dram_bytes_per_s / STEP_S))
+    best = np.inf
+    for number in range(2 * len(STARTS)):
+        most = setting.budget if number < len(STARTS) else whole / steps
+        _copy(start, digits)
+        if setting.resident != 0:  # nothing to fit: from where it starts and from the whole kernel
+            if number == 2:
+                break
+            for slot in range(8):
+                digits[slot] *= 1 - number
+        elif number >= len(STARTS) and most >= setting.budget:
+            break
+        if _cut_to_fit(kernels, setting, most, STARTS[number % len(STARTS)], workspace, room):
+            if not _same(digits, room.best) or best == np.inf:
+                seconds = seconds_if_faster(kernels, setting, dataflow, order, best, arrays, datapath, workspace, room)
+                if seconds < best:
+                    best = seconds
+                    _copy(digits, room.best)
+    if best == np.inf:
+        return dataflow, order, best
+    for turn in range(2):
+        chosen_dataflow, chosen_order, best = _best_choice(
+            kernels, setting, dataflow, order, best, dataflows, arrays, datapath, workspace, room
+        )
+        if turn == 1 and chosen_dataflow == dataflow and chosen_order == order:
+            break
+        dataflow, order = chosen_dataflow, chosen_order
+        best = _descend(kernels, setting, dataflow, order, best, rounds, arrays, datapath, workspace, room)
+    return dataflow, order, best
+
+
+@njit(cache=True, error_model="numpy")
+def _find_rows(kernels, k, several, dataflows, limits, arrays, datapath, workspace, room) -> int:
+    """Fill the front of `room` for kernel `k`, the fastest alone first; returns how many rows there are."""
+    model, front = kernels.model, room.front
+    for slot in range(8):
+        room.counts[slot] = kernels.candidate_offset[8 * k + slot + 1] - kernels.candidate_offset[8 * k + slot]
+        room.best[slot] = 0
+    splits = pe_splits(datapath, np.int64(model.loops[k, GROUP]), np.int64(0), np.int64(0))
+    peak = processing_elements(datapath) * datapath.systolic_rows * datapath.systolic_columns * datapath.clock_hz
+    whole, nothing = 2.0 * limits.whole, np.int64(0)
+    products, control_s = matrix_products(model, k), model.constants.step_cycles / datapath.clock_hz
+    output_loops = model.operands.node[model.operands.offset[k + 1] - 1, LOOPS_WALKED]
+    front.rows[0] = 0
+    dataflow = nothing
+    while model.matrix[k] and not dataflows >> dataflow & 1:
+        dataflow += 1
+    setting = Setting(k, limits, whole, nothing, splits, products, peak, control_s, output_loops, several)
+    rounds = np.int64(ROUNDS)
+    dataflow, order, best = _search(
+        kernels, setting, rounds, dataflow, nothing, dataflows, arrays, datapath, workspace, room
+    )
+    if best == np.inf:
+        return 0
+    if not several:
+        set_row(front, 0, room.best, dataflow, order, best, 0.0)
+        return 1
+    alone = room.best.copy()
+    set_tile(kernels, k, alone, workspace.tile)
+    taken = room_of_tile(model.operands, k, workspace.tile, nothing, limits)
+    for share in BUDGETS:
+        if taken > share * whole:
+            small = Setting(k, limits, share * whole, nothing, splits, products, peak, control_s, output_loops, several)
+            _copy(alone, room.best)
+            _search(kernels, small, np.int64(1), dataflow, order, dataflows, arrays, datapath, workspace, room)
+    fastest_first(front)
+    if best <= (model.constants.kernel_launch_s + products / peak) * (1.0 + ENOUGH):
+        return front.rows[0]
+    endless = np.int64(1 << 60)
+    roomy = TileLimits(endless, endless, endless, endless)
+    stays = Setting(
+        k, roomy, whole, np.int64(PLACEMENTS - 1), splits, products, peak, control_s, output_loops, not several
+    )
+    _copy(alone, room.best)
+    dataflow, order, best = _search(
+        kernels, stays, np.int64(1), dataflow, order, dataflows, arrays, datapath, workspace, room
+    )
+    set_row(front, front.rows[0], room.best, dataflow, order, best, 0.0)
+    return front.rows[0] + 1
+
+
+@njit(cache=True, error_model="numpy")
+def _price_rows(kernels, k, rows, several, arrays, datapath, workspace, room, found) -> None:
+    """Fill the entries of kernel `k` from the front of `room`."""
+    model, front = kernels.model, room.front
+    splits = pe_splits(datapath, np.int64(model.loops[k, GROUP]), np.int64(0), np.int64(0))
+    has_weights = False
+    for operand in range(model.operands.offset[k], model.operands.offset[k + 1]):
+        has_weights = has_weights or model.operands.node[operand, ROLE] == WEIGHT
+    for row in range(rows):
+        set_tile(kernels, k, front.tile[row], workspace.tile)
+        for slot in range(8):
+            found.tile[k, row, slot] = workspace.tile[slot]
+        dataflow, order = front.choice[row, 0], front.choice[row, 1]
+        found.dataflow[k, row], found.loop_order[k, row] = dataflow, order
+        laid_out = lay_out_row(model, k, order, workspace)
+        compute_row(model, k, dataflow, splits, arrays[dataflow], datapath, laid_out, workspace)
+        for bits in range(PLACEMENTS if several else 1):
+            if bits >> WEIGHT & 1 and not has_weights:
+                found.seconds[k, row, bits] = found.seconds[k, row, bits - (1 << WEIGHT)]
+                continue
+            found.seconds[k, row, bits] = move_row(
+                model, k, np.int64(bits), datapath, laid_out, workspace, room.parts
+            )  # fmt: skip
+            if bits == 0:
+                found.parts[k, row] = room.parts
+    found.rows[k] = rows
+
+
+@njit(cache=True, error_model="numpy")
+def _find(owned_kernels, datapath, dataflows, several, owned_workspace, owned_room, owned_found) -> None:
+    """`owned_...`: arrays that the caller keeps alive."""
+    kernels, workspace, room, found = borrowed((owned_kernels, owned_workspace, owned_room, owned_found))
+    if on_chip_bytes(datapath)[0] <= 0:
+        return
+    limits, arrays = tile_limits(datapath), usable_arrays(datapath)
+    for k in range(len(kernels.model.loops)):
+        rows = _find_rows(kernels, k, several, dataflows, limits, arrays, datapath, workspace, room)
+        _price_rows(kernels, k, rows, several, arrays, datapath, workspace, room, found)

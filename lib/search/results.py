@@ -56,9 +56,8 @@ def kernels_table(evaluator: Evaluator, best: Best | None) -> pd.DataFrame:
 def _occurrence_s(evaluation: Evaluation, workload: str, evaluator: Evaluator) -> np.ndarray:
     """float64[o] seconds of chip time a query of each occurrence."""
     datapath = evaluation.design.datapath
-    work = evaluator.workloads[workload](datapath["native_batch"])
     queries = datapath["cores"] * datapath["native_batch"]
-    return evaluation.runs[workload].kernel_s[work.occurrence] / queries
+    return evaluation.runs[workload].occurrence_s / queries
 
 
 def designs(

@@ -4,7 +4,7 @@ import logging
 from collections.abc import Mapping
 from typing import Any
 
-from lib.cost.cost_model import CostModel
+from lib.cost.simulator import Simulator
 from lib.journal import Journal
 from lib.search.evaluate import Evaluator
 from lib.search.optimise import optimise
@@ -25,7 +25,7 @@ FINALISTS = 3
 
 
 def run_search(
-    spec: dict[str, Any], workloads: Mapping[str, KernelsByBatch], model: CostModel, journal: Journal | None = None
+    spec: dict[str, Any], workloads: Mapping[str, KernelsByBatch], model: Simulator, journal: Journal | None = None
 ) -> dict[str, Any]:
     """Run one island of a resolved `searches:` entry; contents of a `schemas.search_artifact.SearchArtifact`.
 
@@ -33,7 +33,10 @@ def run_search(
     """
     space = space_from_spec(spec["space"])
     baseline = spec["baseline"]
-    evaluator = Evaluator(workloads, model, baseline["datapath"], spec["limits"])
+    evaluator = Evaluator(
+        workloads, model, baseline["datapath"], spec["limits"], objective=spec["objective"], weights=spec["weights"],
+        residency=spec["residency"], baseline_schedule=spec["baseline_schedule"],
+    )  # fmt: skip
     LOG.info("search %s: %d trials in a space of %.3g points", spec["id"], spec["trials"], space.size)
     kept = TrialJournal(journal)
     trials = optimise(

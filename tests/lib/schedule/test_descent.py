@@ -1,19 +1,18 @@
-"""Tiles found by descent: they fit, come near to the best of the whole space, and obey the model that decides."""
+"""Schedules found by descent: they fit, come near to the best of the whole space, and cost what the simulator says."""
 
 import numpy as np
 import pytest
 
-from lib.cost.analytical import Analytical
-from lib.cost.cost_model import Costs
 from lib.cost.simulator import Simulator
 from lib.program.kernel_builder import KernelsBuilder
-from lib.schedule.descent import found_tiles
-from lib.schedule.schedules import schedules_for_tiles
-from lib.schedule.tiles import tile_space
+from lib.residency.program_residency import placement_costs
+from lib.schedule.best import best_schedules
+from lib.schedule.default import default_schedule
+from lib.schedule.descent import MOST_ROWS, found_schedules, prepared
+from lib.schedule.node_table import operand_table, tile_bytes
+from lib.schedule.schedules import OUTPUT_STATIONARY, Schedules
 from tests.datapath_examples import tpu_v3
 from tests.kernel_examples import convolution_relu, depthwise, dot, elementwise, max_pool, reduction
-
-WHOLE_SPACE = 1 << 20
 
 
 def kernels():
@@ -32,55 +31,63 @@ DATAPATHS = {
 }
 
 
-def best_of_all(model, datapath) -> np.ndarray:
-    space = tile_space(KERNELS, datapath, WHOLE_SPACE, seed=0)
-    best = np.full(KERNELS.number, np.inf)
-    np.minimum.at(best, space.kernel, model.cost(KERNELS, space, datapath).value)
-    return best
+def found(datapath, **options):
+    return found_schedules(prepared(KERNELS, datapath), datapath, **options)
 
 
 @pytest.mark.parametrize("datapath", DATAPATHS.values(), ids=DATAPATHS)
-def test_near_the_best_of_the_whole_space(datapath):
-    model = Simulator()
-    found = found_tiles(KERNELS, datapath, model)
-    ratio = found.seconds / best_of_all(model, datapath)
-    assert (ratio >= 1 - 1e-12).all()
+def test_near_the_best_of_the_whole_space_and_never_slower_than_the_default(datapath):
+    seconds = found(datapath).alone_s
+    ratio = seconds / best_schedules(KERNELS, datapath).seconds
+    assert (ratio >= 1 - 1e-9).all()
     assert ratio.max() < 1.10
     assert np.exp(np.log(ratio).mean()) < 1.03
+    default = Simulator().cost(KERNELS, default_schedule(KERNELS, datapath), datapath).value
+    assert (seconds <= default * (1 + 1e-9)).all()
 
 
 @pytest.mark.parametrize("datapath", DATAPATHS.values(), ids=DATAPATHS)
-def test_seconds_are_those_of_the_tile(datapath):
-    found = found_tiles(KERNELS, datapath, Simulator())
-    schedules = schedules_for_tiles(np.arange(KERNELS.number), found.tile)
-    assert Simulator().cost(KERNELS, schedules, datapath).value == pytest.approx(found.seconds, rel=1e-12)
+def test_seconds_are_the_simulators_for_every_placement(datapath):
+    several = found(datapath, several=True)
+    rows, seconds, _ = several.choices()
+    costs = placement_costs(KERNELS, rows, datapath, Simulator())
+    assert seconds.transpose(0, 2, 1) == pytest.approx(costs.seconds, rel=1e-12)
+    assert several.rows.max() > 1
+    assert (several.alone_s <= found(datapath).alone_s).all()
+
+
+def test_rows_trade_seconds_for_room():
+    datapath = tpu_v3()
+    several = found(datapath, several=True)
+    operands = operand_table(KERNELS, datapath.register_sublanes, datapath.register_lanes)
+    for k in range(KERNELS.number):
+        count = int(several.rows[k])
+        assert count <= MOST_ROWS
+        seconds = several.seconds[k, :count, 0]
+        room = np.array([sum(tile_bytes(operands, k, np.append(tile, 1))) for tile in several.tile[k, :count]])
+        assert seconds.argmin() == 0
+        # All but the last, which is for operands on chip, are better than each other in one of the two.
+        front = np.argsort(room[: max(1, count - 1)])
+        assert (np.diff(seconds[front]) < 0).all()
 
 
 def test_no_tile_fits():
-    found = found_tiles(KERNELS, tpu_v3()._replace(global_buffer_bytes=256), Simulator())
-    assert np.isnan(found.seconds).all()
-    assert (found.tile == 1).all()
+    nothing = found(tpu_v3()._replace(global_buffer_bytes=256))
+    assert (nothing.rows == 0).all()
+    assert np.isnan(nothing.alone_s).all()
 
 
-class FewChannels:
-    """Wants as few output channels at a time as possible, against the analytical model."""
-
-    def cost(self, kernels, schedules, datapath, *, parts=False):
-        rows = len(schedules.kernel)
-        return Costs(
-            schedules.tile[:, 3].astype(float), np.zeros(rows, dtype=np.uint8), np.zeros((rows, 3)), None, None
-        )
-
-
-def test_the_model_that_decides_has_the_last_word():
-    convolution = 0
-    wide = found_tiles(KERNELS, tpu_v3(), Analytical()).tile[convolution, 3]
-    few = found_tiles(KERNELS, tpu_v3(), FewChannels())
-    assert few.tile[convolution, 3] < wide
-    assert few.seconds[convolution] == few.tile[convolution, 3]
+def test_dataflows_can_be_ruled_out():
+    matrix = [0, 1, 5]
+    only = found(tpu_v3(), dataflows=1 << OUTPUT_STATIONARY)
+    assert (only.dataflow[matrix, 0] == OUTPUT_STATIONARY).all()
+    assert (only.alone_s >= found(tpu_v3()).alone_s * (1 - 1e-9)).mean() > 0.5
+    rows, seconds, _ = only.choices()
+    assert isinstance(rows, Schedules)
+    assert Simulator().cost(KERNELS, rows, tpu_v3()).value == pytest.approx(seconds[:, 0, 0], rel=1e-12)
 
 
 def test_the_same_every_time():
-    first, second = (found_tiles(KERNELS, tpu_v3(), Simulator()) for _ in range(2))
-    assert (first.tile == second.tile).all()
-    assert (first.seconds == second.seconds).all()
+    first, second = (found(tpu_v3(), several=True) for _ in range(2))
+    for one, other in zip(first, second, strict=True):
+        assert np.array_equal(one, other, equal_nan=True)
