@@ -266,12 +266,12 @@ def _search(kernels, setting, rounds, dataflow, order, dataflows, arrays, datapa
                 digits[slot] *= 1 - number
         elif number >= len(STARTS) and most >= setting.budget:
             break
-        if _cut_to_fit(kernels, setting, most, STARTS[number % len(STARTS)], workspace, room):
-            if not _same(digits, room.best) or best == np.inf:
-                seconds = seconds_if_faster(kernels, setting, dataflow, order, best, arrays, datapath, workspace, room)
-                if seconds < best:
-                    best = seconds
-                    _copy(digits, room.best)
+        fits = _cut_to_fit(kernels, setting, most, STARTS[number % len(STARTS)], workspace, room)
+        if fits and (best == np.inf or not _same(digits, room.best)):
+            seconds = seconds_if_faster(kernels, setting, dataflow, order, best, arrays, datapath, workspace, room)
+            if seconds < best:
+                best = seconds
+                _copy(digits, room.best)
     if best == np.inf:
         return dataflow, order, best
     for turn in range(2):

@@ -3,6 +3,7 @@
 import sys
 from pathlib import Path
 
+from lib.cost.simulator import Simulator
 from lib.journal import Journal
 from lib.search import trial_journal
 from lib.search.search import run_search

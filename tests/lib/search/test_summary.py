@@ -4,11 +4,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from lib.cost.simulator import Simulator
 from lib.search.search import run_search
 from lib.search.summary import best_island, merged_search, progress
 from schemas.search_artifact import SearchArtifact, SearchSummaryArtifact
 from tests.lib.search.test_search import SPEC
-from tests.lib.search.toy_workload import PeakRate, toy_kernels
+from tests.lib.search.toy_workload import toy_kernels
 
 
 @pytest.fixture(scope="module")
@@ -16,7 +17,7 @@ def islands(tmp_path_factory):
     folder = tmp_path_factory.mktemp("islands")
     for island in (1, 2, 3):
         spec = SPEC | {"island": island, "optimiser": "random", "trials": 30}
-        contents = run_search(spec, {"toy": toy_kernels}, PeakRate())
+        contents = run_search(spec, {"toy": toy_kernels}, Simulator())
         SearchArtifact.write(
             folder / str(island), id=f"{island}", origin="simulated", code="c", spec=spec, contents=contents
         )
