@@ -286,7 +286,7 @@ def _search(kernels, setting, rounds, dataflow, order, dataflows, arrays, datapa
 
 
 @njit(cache=True, error_model="numpy")
-def _find_rows(kernels, k, several, dataflows, limits, arrays, datapath, workspace, room) -> int:
+def _find_rows(kernels, k, several, dataflows, limits, arrays, datapath, workspace, room):
     """Fill the front of `room` for kernel `k`, the fastest alone first; returns how many rows there are."""
     model, front = kernels.model, room.front
     for slot in range(8):

@@ -9,7 +9,7 @@ from lib.journal import Journal
 from lib.search.evaluate import Evaluator
 from lib.search.optimise import optimise
 from lib.search.results import Best, best_yaml, designs, kernels_table
-from lib.search.space import BESIDE_THE_DATAPATH, datapath_of, space_from_spec
+from lib.search.space import space_from_spec
 from lib.search.trial_figures import keep_figures
 from lib.search.trial_journal import TrialJournal
 from lib.search.trials_table import best_trials, trials_table
@@ -55,8 +55,7 @@ def run_search(
         LOG.warning("search %s: %s", spec["id"], limit.text)
     best = None
     for trial in best_trials(trials, FINALISTS):
-        beside = {name: str(trial.point[name]) for name in BESIDE_THE_DATAPATH}
-        evaluation = evaluator.final(datapath_of(trial.point), **beside)
+        evaluation = evaluator.final_of(trial.point)
         if best is None or evaluator.value(evaluation) > evaluator.value(best.evaluation):
             best = Best(trial.number, evaluation)
     return {
