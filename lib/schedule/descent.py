@@ -7,7 +7,7 @@ simulator itself. Dataflows and loop orders are compared at the first tile and a
 whose lower bound (:mod:`lib.schedule.lower_bound`) is above the best so far.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
@@ -292,9 +292,10 @@ def _find_rows(kernels, k, several, dataflows, limits, arrays, datapath, workspa
     for slot in range(8):
         room.counts[slot] = kernels.candidate_offset[8 * k + slot + 1] - kernels.candidate_offset[8 * k + slot]
         room.best[slot] = 0
-    splits = pe_splits(datapath, np.int64(model.loops[k, GROUP]), np.int64(0), np.int64(0))
+    splits: Any = pe_splits(datapath, np.int64(model.loops[k, GROUP]), np.int64(0), np.int64(0))
     peak = processing_elements(datapath) * datapath.systolic_rows * datapath.systolic_columns * datapath.clock_hz
-    whole, nothing = 2.0 * limits.whole, np.int64(0)
+    whole = 2.0 * limits.whole
+    nothing: Any = np.int64(0)
     products, control_s = matrix_products(model, k), model.constants.step_cycles / datapath.clock_hz
     output_loops = model.operands.node[model.operands.offset[k + 1] - 1, LOOPS_WALKED]
     front.rows[0] = 0
@@ -322,11 +323,10 @@ def _find_rows(kernels, k, several, dataflows, limits, arrays, datapath, workspa
     fastest_first(front)
     if best <= (model.constants.kernel_launch_s + products / peak) * (1.0 + ENOUGH):
         return front.rows[0]
-    endless = np.int64(1 << 60)
+    endless: Any = np.int64(1 << 60)
+    everything: Any = np.int64(PLACEMENTS - 1)
     roomy = TileLimits(endless, endless, endless, endless)
-    stays = Setting(
-        k, roomy, whole, np.int64(PLACEMENTS - 1), splits, products, peak, control_s, output_loops, not several
-    )
+    stays = Setting(k, roomy, whole, everything, splits, products, peak, control_s, output_loops, not several)
     _copy(alone, room.best)
     dataflow, order, best = _search(
         kernels, stays, np.int64(1), dataflow, order, dataflows, arrays, datapath, workspace, room
@@ -339,7 +339,7 @@ def _find_rows(kernels, k, several, dataflows, limits, arrays, datapath, workspa
 def _price_rows(kernels, k, rows, several, arrays, datapath, workspace, room, found) -> None:
     """Fill the entries of kernel `k` from the front of `room`."""
     model, front = kernels.model, room.front
-    splits = pe_splits(datapath, np.int64(model.loops[k, GROUP]), np.int64(0), np.int64(0))
+    splits: Any = pe_splits(datapath, np.int64(model.loops[k, GROUP]), np.int64(0), np.int64(0))
     has_weights = False
     for operand in range(model.operands.offset[k], model.operands.offset[k + 1]):
         has_weights = has_weights or model.operands.node[operand, ROLE] == WEIGHT

@@ -213,6 +213,10 @@ class Evaluator:
             reach[id] = _Bound(found.latency_s, found.joules * core.native_batch)
         return self._evaluation(design, runs, self._latency_limit)
 
+    def final_of(self, point: Point) -> Evaluation:
+        """:meth:`final` of a point of the space."""
+        return self.final(datapath_of(point), softmax=_softmax(point), dataflows=str(point.get("dataflows", "any")))
+
     def final(self, datapath: dict[str, Any], *, softmax: Softmax = "three-pass", dataflows: str = "any") -> Evaluation:
         """A design with the best schedules of the whole tile space and the best of residency; seconds a workload.
 
