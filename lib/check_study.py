@@ -7,6 +7,7 @@ with less.
 import sys
 from pathlib import Path
 
+from lib.command_line import run_command
 from schemas.study_file import StudyError, load_study
 
 
@@ -21,4 +22,4 @@ def main(arguments: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    run_command(main)

@@ -6,10 +6,10 @@ differ from the compiler's default.
 """
 
 import argparse
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from lib.command_line import run_command
 from lib.fusion.default_kernels import default_kernels
 from lib.job import print_answer
 from lib.prediction import load_model
@@ -89,4 +89,4 @@ def main(arguments: Sequence[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    run_command(main)

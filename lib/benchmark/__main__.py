@@ -12,6 +12,7 @@ from lib.benchmark.registry import BENCHMARKS, run_isolated
 from lib.benchmark.setting import Setting
 from lib.benchmark.summary import figure, summary, table
 from lib.benchmark.traced_program import traced_program
+from lib.command_line import run_command
 from schemas.benchmark import BenchmarkSummary
 from schemas.problem import allowed_names
 
@@ -70,4 +71,4 @@ def _write(found: BenchmarkSummary, file: Path) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    run_command(main)

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from scipy.optimize import least_squares
 
+from lib.command_line import run_command
 from lib.hardware.area import area_with
 from lib.hardware.power import power_with
 from schemas.hardware import HARDWARE_PRESETS
@@ -102,5 +103,11 @@ def report() -> str:
     return "\n".join(lines)
 
 
-if __name__ == "__main__":
+def main(_arguments: list[str]) -> int:
+    """Print the report."""
     print(report())
+    return 0
+
+
+if __name__ == "__main__":
+    run_command(main)

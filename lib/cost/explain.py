@@ -6,13 +6,13 @@ default tiles, on one core.
 """
 
 import argparse
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple, get_args
 
 import numpy as np
 
+from lib.command_line import run_command
 from lib.cost.analytical import Analytical
 from lib.cost.cost_model import Costs
 from lib.cost.energy import Energy, energy_of_rows
@@ -225,4 +225,4 @@ def _answer(asked: argparse.Namespace) -> str:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    run_command(main)

@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from lib.command_line import run_command
 from lib.fusion.default_kernels import default_kernels
 from lib.gnn.static_features import kernel_features
 from lib.program.program_table import program_from_arrays
@@ -154,4 +155,4 @@ def main(arguments: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    run_command(main)

@@ -3,6 +3,7 @@
 import sys
 from pathlib import Path
 
+from lib.command_line import run_command
 from schemas.study_file import StudyError, load_study
 from schemas.summary import HeadlineFigure, Summary
 
@@ -60,4 +61,4 @@ def main(arguments: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    run_command(main)

@@ -101,8 +101,9 @@ def _accuracy_cards(evaluation: str, by_name: dict[str, HeadlineFigure]) -> list
             for baseline in COMPARED[:2]
             if (key := f"evaluation.{evaluation}.{task}.{hardware}.{metric}.{baseline}") in by_name
         ]
+        detail = ", ".join(others) + "." if others else ""
         label = f"{tables.metric_name(metric)} · {task} task · {hardware}"
-        cards.append(Card(label, tables.number(figure.value), ", ".join(others) + ".", figure.goal, figure.met))
+        cards.append(Card(label, tables.number(figure.value), detail, figure.goal, figure.met))
     return cards
 
 

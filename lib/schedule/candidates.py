@@ -11,8 +11,9 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from lib.hardware.datapath import Datapath
+from lib.hardware.datapath import Datapath, double_buffered_bytes
 from lib.program.kernels import NO_LOOP, WINDOW, Kernels
+from lib.schedule.footprint import padded_tile_bytes
 from lib.schedule.register_layout import register_loops
 
 WHOLE_WINDOW = 16
@@ -46,7 +47,9 @@ def tile_candidates(kernels: Kernels, datapath: Datapath) -> TileCandidates:
 
     Rounding: a loop along the dimension of the output that lies on lanes to a multiple of `register_lanes`, along the
     one on sublanes to `register_sublanes * 4 / element_bytes` (8 x 128, bfloat16 16 x 128). A loop that the output does
-    not have (a contracted or reduced one) to the largest such multiple among the operands.
+    not have (a contracted or reduced one) to the largest such multiple among the operands. Where not even the smallest
+    tile fits on chip, the window of a weight gradient is cut without rounding: its loops may be on lanes and sublanes
+    of one operand and on neither in another, which a tile of whole registers for the first makes too large.
     """
     offset, extent = _candidates(compiled_view(kernels), datapath)
     return TileCandidates(offset, extent)
@@ -111,6 +114,22 @@ def _thin(extents, counts) -> None:
 
 
 @njit(cache=True, error_model="numpy")
+def _smallest_fits(kernels, k, extents, counts, datapath) -> bool:
+    """Whether the tile of all last candidates fits double-buffered."""
+    tile = np.empty(8, dtype=np.int64)
+    for slot in range(8):
+        tile[slot] = extents[slot, counts[slot] - 1]
+    total = 0
+    for operand in range(kernels.operand_offset[k], kernels.operand_offset[k + 1]):
+        total += padded_tile_bytes(
+            kernels.operand_stride[operand], kernels.operand_order[operand], kernels.loops[k], kernels.loop_kind[k],
+            kernels.base_dilation[k], tile, np.int64(kernels.operand_element_bytes[operand]),
+            datapath.register_sublanes, datapath.register_lanes,
+        )  # fmt: skip
+    return total <= double_buffered_bytes(datapath)[0]
+
+
+@njit(cache=True, error_model="numpy")
 def _candidates(kernels, datapath):
     count = len(kernels.loops)
     offset = np.zeros(count * 8 + 1, dtype=np.int64)
@@ -130,6 +149,11 @@ def _candidates(kernels, datapath):
             whole = kernels.loops[k, slot]
             window = kernels.loop_kind[k, slot] == WINDOW and whole <= WHOLE_WINDOW
             counts[slot] = _loop_candidates(whole, granule[slot], window, extents[slot])
+        for slot in range(8):
+            whole = kernels.loops[k, slot]
+            long_window = kernels.loop_kind[k, slot] == WINDOW and whole > WHOLE_WINDOW
+            if long_window and not _smallest_fits(kernels, k, extents, counts, datapath):
+                counts[slot] = _loop_candidates(whole, 1, False, extents[slot])
         _thin(extents, counts)
         for slot in range(8):
             for position in range(counts[slot]):

@@ -9,10 +9,11 @@ import pytest
 
 from lib.report.claims import claims_table
 from lib.report.headline import summary
-from lib.report.pages import HOW_TO_READ, build_report
+from lib.report.pages import HOW_TO_READ, _accuracy_cards, build_report
 from lib.report.read import read_wall_times
 from lib.report.search_page import all_trials, best_trials_table, heaviest_kernels, search_page
 from lib.report.tables import interval, number
+from schemas.summary import HeadlineFigure
 from tests.lib.report.report_examples import evaluation, report_data, search
 
 
@@ -58,6 +59,18 @@ def test_the_page_stands_alone_and_its_tabs_lead_somewhere(page):
 
 def test_names_from_programs_cannot_break_the_page(page):
     assert "<dot & add>" not in page.split('id="figures">')[0]
+
+
+def test_a_card_tells_of_baselines_where_there_are_some():
+    def figure(model: str, value: float):
+        name = f"evaluation.mine.tile.tpu-v3.ape_pct.{model}"
+        return HeadlineFigure(name=name, value=value, unit="%", origin="simulated", goal="<= 1 %", met=True)
+
+    learned, analytical = figure("learned", 0.4), figure("analytical", 1.5)
+    (alone,) = _accuracy_cards("mine", {learned.name: learned})
+    assert alone.detail == ""
+    (beside,) = _accuracy_cards("mine", {learned.name: learned, analytical.name: analytical})
+    assert beside.detail == "analytical 1.5."
 
 
 def test_claims_stand_beside_ours():

@@ -5,8 +5,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lib.program.kernel_builder import KernelRow, KernelsBuilder, OperandRow, OpRow
-from lib.program.kernels import INPUT, OUTPUT, PARALLEL
+from lib.program.kernels import ABSENT, INPUT, OUTPUT, PARALLEL, REDUCTION, WINDOW
 from lib.schedule.candidates import MOST_COMBINATIONS, first_tile, next_tile, tile_at, tile_candidates
+from lib.schedule.default import default_tiles
 from tests.datapath_examples import tpu_v3
 from tests.kernel_examples import convolution_relu, dot, reduction
 
@@ -53,6 +54,33 @@ def test_a_small_window_is_whole_or_a_tap_and_a_large_one_a_loop_like_others():
     assert candidates_of(convolution_relu(kernel=3))[5:7] == [[3, 1], [3, 1]]
     assert candidates_of(convolution_relu(kernel=16))[5] == [16, 1]
     assert candidates_of(convolution_relu(kernel=20))[5] == [20, 10, 7, 5, 4, 3, 2, 1]
+
+
+def filter_gradient(images: int, size: int, channels: int, classes: int) -> KernelRow:
+    """Of the 1 x 1 convolution to `classes` at the end of a U-Net: images are contracted, pixels are the window."""
+    window, pixels = (PARALLEL, ABSENT, ABSENT, PARALLEL, REDUCTION, WINDOW, WINDOW, ABSENT), images * size * size
+    return KernelRow(
+        0, (channels, 1, 1, classes, images, size, size, 1), window, 0,
+        [
+            OperandRow(INPUT, (1, 1, 1, 0, 1, 1, 1, 0), (0, 2, 1, 4), pixels * channels, 2),
+            OperandRow(INPUT, (0, 0, 0, 1, 1, 1, 1, 0), (3, 6, 5, 4), pixels * classes, 2),
+            OperandRow(OUTPUT, (1, 0, 0, 1, 0, 0, 0, 0), (3, 0), channels * classes, 2),
+        ],
+        [OpRow("convolution", (1, 0, 0, 1, 1, 1, 1, 0), channels * classes, 2, (0, 1))],
+    )  # fmt: skip
+
+
+def test_a_large_window_is_cut_finer_where_whole_registers_of_one_operand_make_the_other_too_large():
+    """The second operand wants 128 x 16 pixels in its registers, where the first has 64 channels on 128 lanes and 8
+    images on 16 rows: 8 MiB of 8 MiB. With images of 64 x 64 it is 4 MiB, and nothing is cut finer."""
+    row = filter_gradient(images=8, size=256, channels=64, classes=2)
+    assert candidates_of(row)[5][-2:] == [2, 1]
+    builder = KernelsBuilder()
+    builder.add(row)
+    _, seconds, fits = default_tiles(builder.build(), tpu_v3())
+    assert fits.all()
+    assert np.isfinite(seconds).all()
+    assert candidates_of(filter_gradient(images=8, size=64, channels=64, classes=2))[5] == [64, 32, 16]
 
 
 @settings(deadline=None)  # compiles on the first call
