@@ -146,6 +146,39 @@ def split_over_pes(tile, base_dilation, axis_x, axis_y, pes_x, pes_y) -> tuple[i
     )  # fmt: skip
 
 
+@njit(cache=True, error_model="numpy")
+def largest_divisor(extent, most) -> int:
+    """The largest divisor of a positive `extent` that is at most `most`."""
+    divisor = min(extent, most)
+    while extent % divisor:
+        divisor -= 1
+    return divisor
+
+
+@njit(cache=True, error_model="numpy")
+def without_padding(extent, size) -> int:
+    """What an extent counts like, in folds of `size`, where each fold takes a divisor of it."""
+    return extent // largest_divisor(extent, size) * size if extent > size else extent
+
+
+@njit(cache=True, error_model="numpy")
+def split_evenly(tile, base_dilation, axis_x, axis_y, pes_x, pes_y) -> tuple[int, int, int, int, int, int, int]:
+    """:func:`split_over_pes` where an axis of the grid splits a loop only by a divisor; the other PEs stay idle, though
+    sums and inputs cross the mesh as if they worked."""
+    shares, whole = np.ones(4, dtype=np.int64), np.ones(4, dtype=np.int64)
+    whole[0] = tile[BATCH] * tile[OUT_H] * tile[OUT_W]
+    whole[1], whole[2] = tile[OUT_C], tile[GROUP]
+    whole[3] = (-(-tile[KERNEL_H] // base_dilation[0])) * (-(-tile[KERNEL_W] // base_dilation[1]))
+    split = 1
+    for axis in range(4):
+        split = (pes_x if axis_x == axis else 1) * (pes_y if axis_y == axis else 1)
+        shares[axis] = whole[axis] // largest_divisor(whole[axis], split)
+    # The last axis is the contraction: its taps, and with PEs that are more than those its channels.
+    split_taps = min(split, whole[3])
+    channels = tile[IN_C] // largest_divisor(tile[IN_C], split // split_taps)
+    return shares[0], shares[1], channels, shares[3], shares[2], split_taps, split
+
+
 @njit(cache=True, error_model="numpy", forceinline=True)
 def fastest_mapping(dataflow, share, few_channels, is_dot, depthwise_mapping, array, constants) -> Mapping:
     """The mapping of one PE's share (:func:`split_over_pes`) with the fewest cycles among those that the hardware
@@ -155,13 +188,24 @@ def fastest_mapping(dataflow, share, few_channels, is_dot, depthwise_mapping, ar
     pixels, out_c, in_c, taps, groups, split_taps, split_k = share
     rows, columns, timing = array.rows, array.columns, constants.array_timing
     k = taps * in_c
-    row_folds = taps * (-(-in_c // rows))
+    # Extents that are cut into folds, which the dataflow does not stream; k is cut where contractions are.
+    m, n, channels, contraction, side_by_side_columns = pixels, out_c, in_c, k, groups * out_c
+    if not constants.pads_loops:
+        channels, contraction = without_padding(in_c, rows), without_padding(k, rows)
+        side_by_side_columns = without_padding(groups * out_c, columns)
+        if dataflow == INPUT_STATIONARY:
+            m = without_padding(pixels, columns)
+        else:
+            n = without_padding(out_c, columns)
+            if dataflow == OUTPUT_STATIONARY:
+                m = without_padding(pixels, rows)
+    row_folds = taps * (-(-channels // rows))
     if few_channels or dataflow == OUTPUT_STATIONARY:
-        row_folds = min(row_folds, -(-k // rows))
-    best = array_cycles(dataflow, groups, row_folds, pixels, out_c, k, rows, columns, timing)
+        row_folds = min(row_folds, -(-contraction // rows))
+    best = array_cycles(dataflow, groups, row_folds, m, n, k, rows, columns, timing)
     fill_and_drain = rows + columns - 3 if timing == FOLDS_OVERLAP else 0
     best = int(np.ceil((best - fill_and_drain) / array.efficiency)) + fill_and_drain
-    folds, column_folds, side_by_side = row_folds, -(-out_c // columns), 1
+    folds, column_folds, side_by_side = row_folds, -(-n // columns), 1
     wide, deep = out_c, k if few_channels else in_c
     if dataflow == INPUT_STATIONARY:
         wide = pixels
@@ -171,6 +215,8 @@ def fastest_mapping(dataflow, share, few_channels, is_dot, depthwise_mapping, ar
     if not (is_dot or groups == 1 or dataflow == OUTPUT_STATIONARY):
         taps_on_rows = in_c == 1 and depthwise_mapping == TAPS
         packed = min(rows // in_c, columns // out_c)
+        if not constants.pads_loops and packed > 1:
+            packed = largest_divisor(groups, packed)
         if packed > 1 and not taps_on_rows:
             passes = taps
             if in_c == 1:  # a pass is at best one tap of every group on every diagonal of the array
@@ -180,9 +226,10 @@ def fastest_mapping(dataflow, share, few_channels, is_dot, depthwise_mapping, ar
                 best, folds, column_folds, side_by_side = cycles, passes, 1, min(packed, groups)
                 cells = rows * columns if dataflow == INPUT_STATIONARY else side_by_side * in_c * out_c
         if taps_on_rows:
-            taps_folds = -(-taps // rows)
-            n = groups * out_c
-            cycles = array_cycles(dataflow, np.int64(1), taps_folds, pixels, n, taps, rows, columns, timing)
+            taps_folds = -(-taps // rows) if constants.pads_loops else without_padding(taps, rows) // rows
+            cycles = array_cycles(
+                dataflow, np.int64(1), taps_folds, m, side_by_side_columns, taps, rows, columns, timing
+            )  # fmt: skip
             if cycles < best:
                 best, folds, column_folds, side_by_side = cycles, taps_folds, 1, min(groups, max(1, columns // out_c))
                 cells = rows * columns if dataflow == INPUT_STATIONARY else side_by_side * out_c * min(taps, rows)

@@ -52,6 +52,10 @@ class SimulatorConstants(NamedTuple):
     3x3. Cause unknown; windows beyond 5x5 are extrapolated."""
     array_timing: int = FOLDS_OVERLAP
     """The others stand for what peers' tools count: FOLDS_APART for SCALE-Sim, STREAMS_ALONE for AccelForge."""
+    pads_loops: int = 1
+    """1: the last fold of an array and the last PE's share may be partly filled, as where a compiler pads loops to what
+    the hardware divides by. 0: only divisors of the loops are used, as Timeloop does with loops as they are ([FAST]
+    section 5.3 pads them for that reason); see :mod:`lib.schedule.padding`."""
     alu_slots: float = 2.0
     """Vector arithmetic instructions a bundle [Norrie]; beside them one vector load, one vector store and one
     to the cross-lane unit."""

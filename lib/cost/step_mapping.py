@@ -8,7 +8,7 @@ wants other inputs over the mesh.
 import numpy as np
 from numba import njit
 
-from lib.cost.matrix_unit import SPLITS, array_accesses, fastest_mapping, split_over_pes
+from lib.cost.matrix_unit import SPLITS, array_accesses, fastest_mapping, split_evenly, split_over_pes
 from lib.cost.mesh import PLANS, matrix_tile, matrix_traffic, vector_bytes
 from lib.cost.simulator_constants import ACCUMULATOR_BYTES
 from lib.cost.vector_plan import ARITHMETIC, BUFFERED, LOAD, STORE
@@ -58,6 +58,8 @@ def busy_of_step(model, k, tile, dataflow, splits, array, datapath, room, busy) 
         if best_partial <= least_partial and best_complete <= least_complete:
             break
         share = split_over_pes(tile, model.base_dilation[k], axis_x, axis_y, datapath.pes_x, datapath.pes_y)
+        if not constants.pads_loops:
+            share = split_evenly(tile, model.base_dilation[k], axis_x, axis_y, datapath.pes_x, datapath.pes_y)
         # An array does a product a cell and cycle at best.
         products = float(share[0] * share[1]) * float(share[2] * share[3]) * share[4]
         at_peak = products / (array.rows * array.columns)
