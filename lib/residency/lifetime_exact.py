@@ -76,7 +76,9 @@ def _solve(
     taken = np.arange(options.cost.shape[1]) < options.rows[:, None]
     taken &= options.need_bytes <= capacity
     option, place = np.nonzero(taken)
-    scale = float(np.bincount(kernel[option], options.cost[option, place]).max(initial=0.0) * n) or 1.0
+    most = np.zeros(n)
+    np.maximum.at(most, kernel[option], options.cost[option, place])
+    scale = float(most.sum()) or 1.0
     z = len(option)
     # s by tensor, one for each reader that is looked at; then w; then S.
     first_s = z + np.concatenate([[0], np.cumsum(reads.looked_at)])
@@ -139,7 +141,7 @@ def _solve(
     )  # fmt: skip
     bound = -np.inf if result.mip_dual_bound is None else float(result.mip_dual_bound) * scale
     if result.x is None:
-        return None, bound
+        return None, bound if np.isfinite(bound) else -np.inf
     until, choice = np.full(n, NOWHERE), np.zeros(n, dtype=np.int64)
     for tensor in np.flatnonzero(reads.looked_at):
         on_chip = int((result.x[first_s[tensor] : first_s[tensor + 1]] > 0.5).sum())

@@ -33,8 +33,8 @@ def best_schedules_by_padding(
 ) -> tuple[BestSchedules, BestSchedules]:
     """The best schedules without padding and with it, over a sample of the tile space and the even tiles near it.
 
-    `limit`, `seed`: :func:`lib.schedule.tiles.tile_space`. The second has all tiles of the first; both are priced by the
-    simulator with its constants but `pads_loops`.
+    `limit`, `seed`: :func:`lib.schedule.tiles.tile_space`. The second has all tiles of the first; the simulator prices
+    both, with its constants but `pads_loops`.
     """
     tiles = tile_space(kernels, datapath, limit, seed)
     even = even_tiles(kernels, tiles)

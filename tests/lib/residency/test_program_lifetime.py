@@ -132,6 +132,9 @@ def test_a_placement_of_the_paper_is_a_lifetime_placement_of_the_same_price(seed
         ours = solve(found, leaves, rows, datapath, model, "lifetime", accepted_gap=gap)
         assert ours.objective_s <= solve(found, leaves, rows, datapath, model, "paper", accepted_gap=np.inf).objective_s
         assert ours.least_seconds <= ours.seconds
+        quick = solve(found, leaves, rows, datapath, model, "lifetime", exact_seconds=0, start_from_paper=False)
+        assert ours.bound_s <= quick.objective_s * (1 + 1e-9)
+        assert quick.bound_s <= ours.objective_s * (1 + 1e-9)
     assert ours.objective_s <= published.objective_s * (1 + 1e-4)
 
 
