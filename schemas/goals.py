@@ -1,4 +1,4 @@
-"""The goals of the learned models and of the autotuners, one place for all of them."""
+"""The goals of the learned models, of the autotuners and of the searches, one place for all of them."""
 
 from functools import cache
 from typing import Literal
@@ -87,9 +87,29 @@ class AutotuneGoal(Bound):
     """What is known of others."""
 
 
+SearchFigure = Literal["single_gain", "multi_gain", "scheduled_gain", "trials_to_fast_large"]
+"""`single_gain`: Perf/TDP of a design of its own for each workload of FAST, geometric mean; `multi_gain`: of one design
+for FAST's five; `scheduled_gain`: of TPU-v3 with better schedules and residency alone, mean of the five;
+`trials_to_fast_large`: trials until a search on EfficientNet-B7 comes near our own FAST-Large, mean over islands."""
+
+
+class SearchGoal(Bound):
+    """A bound on one figure of the searches on FAST's workloads."""
+
+    id: str
+    """Short name, unique."""
+    what: str
+    """The figure in words."""
+    figure: SearchFigure
+    """Which one."""
+    others: str
+    """What is known of others."""
+
+
 class _Goals(StrictModel):
     goals: list[Goal]
     autotune: list[AutotuneGoal]
+    searches: list[SearchGoal]
 
 
 @cache
@@ -102,3 +122,9 @@ def load_goals() -> list[Goal]:
 def load_autotune_goals() -> list[AutotuneGoal]:
     """The goals of the autotuners, of the same file."""
     return _Goals.model_validate(load_preset("goals")).autotune
+
+
+@cache
+def load_search_goals() -> list[SearchGoal]:
+    """The goals of the searches, of the same file."""
+    return _Goals.model_validate(load_preset("goals")).searches

@@ -43,6 +43,12 @@ class DesignSummary(StrictModel):
     """Power-virus watts by power and area model and component."""
     queries_per_s: dict[str, float]
     """By workload."""
+    latency_s: dict[str, float]
+    """By workload: of a batch on a core (s)."""
+    joules: dict[str, float]
+    """By workload: energy of a query (J)."""
+    dram_bytes: dict[str, float]
+    """By workload: what a query moves to and from DRAM."""
     utilisation: dict[str, float]
     """By workload: FLOPs over what the peak rate would do in the same time."""
     perf_per_tdp_gain: dict[str, float]
@@ -59,7 +65,13 @@ class SearchDesigns(StrictModel):
     power_area_model: str
     """The model that limits and objective use."""
     baseline: DesignSummary
-    """The reference."""
+    """The reference: one of the next two."""
+    compiled: DesignSummary
+    """The baseline's chip as its compiler runs it."""
+    scheduled: DesignSummary
+    """The same with the schedules and the residency that designs get."""
+    references: list[DesignSummary]
+    """The paper's designs, FAST-Large and FAST-Small, as far as they can run the workloads."""
     best: DesignSummary | None
     """None if no trial met the limits and ran every workload."""
     unmet: list[UnmetLimit] = []
@@ -99,6 +111,11 @@ KERNELS = TableSpec(
         "executions": Column("int32", minimum=0),
         "baseline_s": Column("float64", minimum=0, unit="s"),
         "best_s": Column("float64", minimum=0, nullable=True, unit="s"),
+        "baseline_dram_bytes": Column("float64", minimum=0),
+        "best_dram_bytes": Column("float64", minimum=0, nullable=True),
+        "input_resident": Column("float64", minimum=0, nullable=True),
+        "weight_resident": Column("float64", minimum=0, nullable=True),
+        "output_resident": Column("float64", minimum=0, nullable=True),
     }
 )
 

@@ -8,21 +8,14 @@ import pandas as pd
 
 from lib.report.autotune_figures import learned_above_analytical_pct, model_against_target
 from lib.report.report_data import ReportData
+from lib.report.search_claims import Answer, search_answers
 from lib.report.tables import Table, number
 from schemas.artifact import Artifact
 from schemas.reference import load_reference
 from schemas.summary import Summary
 
-NOT_YET = {
-    "scheduling-v1": "not there yet: the schedule mapper and residency come with a later release",
-}
-"""Claims that nothing in the product can speak to so far."""
-
 PAPERS = {"kaufman-2021": "learned model", "fast-2022": "FAST", "fast-2021": "FAST, first version"}
 """Short names of the reference's sources."""
-
-Answer = tuple[float, str] | None
-"""Our value, and what it is; None where the study can't say."""
 
 
 def claims_table(data: ReportData, summary: Summary) -> Table:
@@ -32,7 +25,7 @@ def claims_table(data: ReportData, summary: Summary) -> Table:
     rows = []
     for claim in reference.claims:
         answer = answers[claim.id]() if claim.id in answers else None
-        ours, basis = answer or (None, NOT_YET.get(claim.id, "this study has nothing that speaks to it"))
+        ours, basis = answer or (None, "this study has nothing that speaks to it")
         rows.append([f"{PAPERS[claim.source]}: {claim.claim}", number(claim.value), number(ours), claim.unit, basis])
     return Table(
         "Claims",
@@ -52,18 +45,11 @@ def _answers(data: ReportData, summary: Summary) -> dict[str, Callable[[], Answe
     def answer(value: float, basis: str) -> Answer:
         return None if math.isnan(value) else (value, basis)
 
-    def gain(searches: list[str], basis: str, combine: Callable[[list[float]], float]) -> Answer:
-        gains = [values[key] for name in searches if (key := f"search.{name}.perf_per_tdp_gain") in values]
-        return (combine(gains), f"{basis} ({len(gains)} in this study)") if gains else None
-
     def tuned(figure: Callable[[Sequence[Artifact]], pd.Series], basis: str) -> Answer:
         of_entries = [figure(artifacts) for artifacts in data.autotunes.values()]
         values = next((values for values in of_entries if len(values)), None)
         return None if values is None else (float(values.mean()), f"{basis} ({len(values)} programs)")
 
-    workloads = {name: islands[0].manifest.spec["workloads"] for name, islands in data.searches.items()}
-    single = [name for name, searched in workloads.items() if len(searched) == 1]
-    several = [name for name, searched in workloads.items() if len(searched) > 1]
     basis = "test programs, simulated "
     tiles, fusions = "tile task, ", "fusion task, "
     calibrated = metric("fusion", "tpu-v2", "mape_pct", "calibrated-analytical")
@@ -93,16 +79,5 @@ def _answers(data: ReportData, summary: Summary) -> dict[str, Callable[[], Answe
         "autotune-fusion-random": lambda: tuned(
             partial(model_against_target, start="random"), "60 against 600 target seconds, mean over programs"
         ),
-        "best-single-v1": lambda: gain(single, "best of the single-workload searches", max),
-        "average-single-v1": lambda: gain(single, "mean of the single-workload searches", _mean),
-        "average-single": lambda: gain(single, "geometric mean of the single-workload searches", _geometric_mean),
-        "multi": lambda: gain(several, "best of the searches over several workloads", max),
+        **search_answers(data),
     }
-
-
-def _mean(values: list[float]) -> float:
-    return sum(values) / len(values)
-
-
-def _geometric_mean(values: list[float]) -> float:
-    return math.exp(sum(math.log(value) for value in values) / len(values))

@@ -9,6 +9,7 @@ from lib.report.fidelity_data import fidelity_figures
 from lib.report.fidelity_headline import fidelity_headlines
 from lib.report.goals import goal_results
 from lib.report.report_data import ReportData
+from lib.report.search_goals import search_headlines
 from schemas.artifact import Origin
 from schemas.summary import HeadlineFigure, Summary
 
@@ -21,7 +22,7 @@ def summary(data: ReportData) -> Summary:
     figures = [
         *(figure for name in data.evaluations for figure in _evaluation_figures(data, name)),
         *autotune_headlines(data),
-        *(figure for name in data.searches for figure in _search_figures(data, name)),
+        *search_headlines(data),
         *fidelity_headlines(fidelity_figures(data)),
         *_run_figures(data.wall_times),
     ]
@@ -58,25 +59,6 @@ def _goal_figures(data: ReportData) -> list[HeadlineFigure]:
                 origin=data.evaluations[result.evaluation].manifest.origin, goal=goal.text, met=result.met,
             )
         )  # fmt: skip
-    return figures
-
-
-def _search_figures(data: ReportData, search: str) -> list[HeadlineFigure]:
-    islands = data.searches[search]
-    trials = pd.concat([island["trials.parquet"] for island in islands], ignore_index=True)
-    origin = islands[0].manifest.origin
-    figures = [_figure(f"search.{search}.trials", float(len(trials)), "", origin)]
-    priced = trials.dropna(subset=["perf_per_tdp_gain"])
-    if len(priced):
-        best = priced.loc[priced["perf_per_tdp_gain"].idxmax()]
-        figures += [
-            _figure(f"search.{search}.{name}", float(best[name]), "", origin)
-            for name in ("perf_per_tdp_gain", "tdp_ratio", "area_ratio")
-        ]
-    jobs = data.wall_times
-    seconds = jobs.loc[(jobs["rule"] == "search") & jobs["job"].str.startswith(f"{search}/"), "wall_s"].sum()
-    if seconds > 0:
-        figures.append(_figure(f"search.{search}.trials_per_s", len(trials) / float(seconds), "1/s", "none"))
     return figures
 
 

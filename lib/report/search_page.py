@@ -1,139 +1,139 @@
-"""The report's page of one search: progress, Pareto front, best design against the baseline."""
+"""The report's page of one search: progress, trade-offs, limits, best design against the baseline, what it pays."""
 
-import numpy as np
-import pandas as pd
+from collections.abc import Mapping, Sequence
+from typing import Any
 
-from lib.report import charts, tables
 from lib.report.page import Page
+from lib.report.report_data import ReportData
+from lib.report.return_on_investment import break_even_table, costs_table, returns_figure
+from lib.report.search_charts import best_so_far_chart, kernels_side_by_side, states_chart, trade_off_chart
+from lib.report.search_comparison import CONVERGENCE_WORKLOAD, islands_of
+from lib.report.search_figures import best_so_far_band, heaviest_kernels, places, trials_of
+from lib.report.search_tables import (
+    best_trials_table,
+    component_table,
+    design_table,
+    in_words,
+    kernel_table,
+    limits_table,
+    paper_design_table,
+    residency_table,
+    states_table,
+    taken_of_limits,
+)
 from schemas.artifact import Artifact
-from schemas.hardware import study_entry
-from schemas.search_artifact import DesignSummary, SearchDesigns
-from schemas.search_space import DEFAULT_SPACE
+from schemas.reference import load_reference
+from schemas.search_artifact import DesignSummary
 
-NOTE = "Perf/TDP and area by the power and area model that the limits use. Runtimes: simulated."
+AXES = {
+    "tdp_ratio": "TDP, times the baseline's",
+    "area_ratio": "area, times the baseline's",
+    "latency_ms": "latency of a batch, ms",
+}
+"""What speed is shown against."""
+OBJECTIVE_WORDS = {
+    "perf-per-tdp": "Perf/TDP, times the baseline's",
+    "throughput": "queries/s, times the baseline's",
+    "latency": "the baseline's latency over the design's",
+    "energy": "the baseline's energy of a query over the design's",
+}
+ORIGIN = "Runtimes simulated; power and area by the model that the limits use."
 
 
-def search_page(name: str, islands: list[Artifact]) -> Page:
+def search_page(data: ReportData, name: str) -> Page:
     """All islands of a search together; the best design is that of the best island."""
     page = Page(f"search-{name}", f"Search: {name}")
-    trials = all_trials(islands)
-    best_island = _best_island(islands)
-    designs: SearchDesigns = best_island["designs.json"]
-    spec = best_island.manifest.spec
-    states = trials["state"].value_counts()
+    summary, spec = data.search_summaries[name], data.spec["searches"][name]
+    trials, designs = trials_of(summary), summary["designs.json"]
+    islands = islands_of(data, name)
     page.text(
-        f"{len(trials)} trials by {spec['optimiser']} over {designs.space_size:.3g} designs for "
-        f"{', '.join(spec['workloads'])}: {', '.join(f'{count} {state}' for state, count in states.items())}. "
-        f"Limits: TDP at most {spec['limits']['tdp_ratio']:g} and area {spec['limits']['area_ratio']:g} times "
-        f"the baseline's ({spec['baseline']['id']}). Each kernel runs with its best tile under the simulator, for the "
-        "baseline and for every design alike; schedules beyond tiles and residency are not searched yet."
+        f"{len(trials):,} trials by {spec['optimiser']} in {_islands(islands)} over {designs.space_size:.3g} designs "
+        f"for {', '.join(spec['workloads'])}. Objective: {spec['objective']} against {designs.baseline.name}; "
+        f"residency: {spec['residency']}."
     )
-    page.chart(charts.search_progress(trials, "Perf/TDP by trial"), NOTE)
-    page.chart(charts.pareto_front(trials, "Speed against power"), NOTE)
+    if designs.best is not None:
+        page.text(in_words(designs))
+    _progress(page, summary, spec, islands)
+    named = [designs.compiled, designs.scheduled, *designs.references]
+    page.chart(
+        trade_off_chart(trials, places(designs, named), AXES, "Speed against power, area and latency"),
+        f"{ORIGIN} Pareto front: no other design is as good in all four. The paper's figure 12 has step time against "
+        "power and area, without numbers.",
+    )
+    page.heading("Limits and refused trials")
+    for unmet in designs.unmet:
+        page.text(f"{unmet.text[0].upper()}{unmet.text[1:]}.")
+    page.table(limits_table(trials, spec["limits"], taken_of_limits(designs)))
+    page.chart(states_chart(trials, "What became of the trials, by part of the search"), "All islands together.")
+    page.table(states_table(trials))
     if designs.best is None:
         page.text("No trial met the limits and ran every workload, so there is no best design to show.")
         return page
-    page.heading(f"Best design ({designs.best.name}) against {designs.baseline.name}")
-    page.table(_design_table(designs.baseline, designs.best, designs.power_area_model))
-    page.chart(
-        charts.kernels_side_by_side(
-            heaviest_kernels(best_island["kernels.parquet"]),
-            f"The 20 kernels that take the most time on {designs.baseline.name}, or on the best design",
-            designs.baseline.name,
-        ),
-        "Time of all executions of the kernel in a run, divided by the queries of the run over all cores.",
-    )
-    page.table(_component_table(designs.baseline, designs.best, designs.power_area_model))
+    _best_design(page, summary, spec, [designs.best, *named])
     page.table(best_trials_table(trials))
+    _returns(page, data, name, designs.best.perf_per_tdp_gain)
     page.heading("To use it: paste this under hardware: in a study")
-    page.code(best_island["best.yaml"])
+    page.code(summary["best.yaml"])
     return page
 
 
-def all_trials(islands: list[Artifact]) -> pd.DataFrame:
-    """Trials of all islands with their island's number and the speed against the baseline."""
-    parts = [island["trials.parquet"].assign(island=island.manifest.spec["island"]) for island in islands]
-    trials = pd.concat(parts, ignore_index=True)
-    return trials.assign(speed_ratio=trials["perf_per_tdp_gain"] * trials["tdp_ratio"])
+def _islands(number: int) -> str:
+    return f"{number} island{'s' * (number > 1)}"
 
 
-def _best_island(islands: list[Artifact]) -> Artifact:
-    gains = [island["trials.parquet"]["perf_per_tdp_gain"].max() for island in islands]
-    return islands[int(np.nanargmax(gains))] if np.isfinite(gains).any() else islands[0]
-
-
-def best_trials_table(trials: pd.DataFrame, most: int = 10) -> tables.Table:
-    """The best trials with their parameters; all of them are in the artifact's `trials.parquet`."""
-    best = trials.dropna(subset=["perf_per_tdp_gain"]).nlargest(most, "perf_per_tdp_gain")
-    figures = ["perf_per_tdp_gain", "tdp_ratio", "area_ratio", "speed_ratio"]
-    parameters = [name for name in DEFAULT_SPACE if name in trials]
-    rows = [
-        [
-            f"{row['island']}/{row['trial']}",
-            *(tables.number(row[name]) for name in figures),
-            *(str(row[name]) for name in parameters),
-        ]
-        for _, row in best.iterrows()
-    ]
-    heads = ["island/trial", "Perf/TDP", "TDP", "area", "speed", *(name.replace("_", " ") for name in parameters)]
-    note = "Ratios to the baseline. All trials, refused ones included, are in the search's trials.parquet."
-    return tables.Table(f"The {len(rows)} best trials", heads, rows, note)
-
-
-def heaviest_kernels(kernels: pd.DataFrame) -> pd.DataFrame:
-    """Kernels by time per query: label, baseline_s, best_s (all executions, seconds per query of the whole chip)."""
-    table = kernels.assign(label=kernels["workload"] + " · " + kernels["root"] + " (" + kernels["kernel_class"] + ")")
-    for column in ("baseline_s", "best_s"):
-        table[column] *= table["executions"]
-    table["heavier"] = table[["baseline_s", "best_s"]].max(axis=1)
-    return table.sort_values("heavier", ascending=False)
-
-
-def _design_table(baseline: DesignSummary, best: DesignSummary, model: str) -> tables.Table:
-    def totals(parts: dict[str, float]) -> float:
-        return sum(parts.values())
-
-    rows = [
-        ["area, mm2", tables.number(totals(baseline.area_mm2[model])), tables.number(totals(best.area_mm2[model]))],
-        ["TDP, W", tables.number(totals(baseline.power_w[model])), tables.number(totals(best.power_w[model]))],
-    ]
-    for power_model in best.perf_per_tdp_gain:
-        gain = tables.number(best.perf_per_tdp_gain[power_model])
-        rows.append([f"Perf/TDP gain, power model {power_model}", "1", gain])
-    for workload in best.queries_per_s:
-        rows.append(
-            [
-                f"queries/s, {workload}",
-                tables.number(baseline.queries_per_s[workload]),
-                tables.number(best.queries_per_s[workload]),
-            ]
-        )
-        rows.append(
-            [
-                f"utilisation, {workload}",
-                tables.number(baseline.utilisation[workload]),
-                tables.number(best.utilisation[workload]),
-            ]
-        )
-    entries = [study_entry(design.hardware)["datapath"] for design in (baseline, best)]
-    rows += [[key.replace("_", " "), *(str(entry[key]) for entry in entries)] for key in entries[1]]
-    return tables.Table(
-        "Designs", ["quantity", baseline.name, best.name], rows,
-        "Utilisation: FLOPs over what the peak rate would do in the same time. A gain that halves under the power "
-        "model `public` rests on the fitted constants.",
+def _progress(page: Page, summary: Artifact, spec: Mapping[str, Any], islands: int) -> None:
+    """Best so far against trials; on EfficientNet-B7 the paper's curves beside it."""
+    label = f"{spec['optimiser']} ({_islands(islands)})"
+    with_paper = spec["workloads"] == [CONVERGENCE_WORKLOAD] and spec["objective"] == "perf-per-tdp"
+    note = f"{ORIGIN} Mean over islands" + (" and its 90 % interval (Student's t)." if islands > 1 else ".")
+    if with_paper:
+        note += " Dotted: means of the paper's five runs, read off figure 11; its tpe is the Bayesian optimiser."
+    page.chart(
+        best_so_far_chart(
+            {label: best_so_far_band(summary)}, paper_convergence() if with_paper else {},
+            "Best so far against trials", OBJECTIVE_WORDS[spec["objective"]],
+        ),
+        note,
     )  # fmt: skip
 
 
-def _component_table(baseline: DesignSummary, best: DesignSummary, model: str) -> tables.Table:
-    rows = [
-        [
-            part.replace("_", " "),
-            tables.number(baseline.area_mm2[model].get(part)),
-            tables.number(best.area_mm2[model].get(part)),
-            tables.number(baseline.power_w[model].get(part)),
-            tables.number(best.power_w[model].get(part)),
-        ]
-        for part in dict.fromkeys([*best.area_mm2[model], *best.power_w[model]])
-    ]
-    columns = ["component", *(f"{quantity}, {d.name}" for quantity in ("mm2", "W") for d in (baseline, best))]
-    return tables.Table(f"Area and power-virus power by component, model {model}", columns, rows)
+def _best_design(page: Page, summary: Artifact, spec: Mapping[str, Any], designs: Sequence[DesignSummary]) -> None:
+    """The best design, first of `designs`, beside the others, then its kernels."""
+    model, baseline = summary["designs.json"].power_area_model, summary["designs.json"].baseline
+    page.heading(f"Best design ({designs[0].name}) against {baseline.name}")
+    page.table(design_table(designs, model))
+    if spec["workloads"] == [CONVERGENCE_WORKLOAD]:
+        page.table(paper_design_table())
+    page.table(component_table(baseline, designs[0], model))
+    page.heading("Kernels before and after")
+    kernels = heaviest_kernels(summary["kernels.parquet"])
+    page.chart(
+        kernels_side_by_side(
+            kernels, f"The 20 kernels that take the most time on {baseline.name}, or on the best design", baseline.name
+        ),
+        "Time of all executions of the kernel in a run, divided by the queries of the run over all cores. Simulated.",
+    )
+    page.table(kernel_table(kernels))
+    page.table(residency_table(summary["kernels.parquet"]))
+
+
+def paper_convergence() -> dict[str, dict[int, float]]:
+    """Figure 11: optimiser to best so far by trials."""
+    table = load_reference().tables["fast-convergence"]
+    return {
+        optimiser: {int(row.split()[1]): value for row, value in table.column(optimiser).items() if value is not None}
+        for optimiser in table.units
+    }
+
+
+def _returns(page: Page, data: ReportData, name: str, gain_by_model: Mapping[str, float]) -> None:
+    costs = data.spec["return_on_investment"][name]
+    gains = {f"{name}, {model}": gain for model, gain in gain_by_model.items()}
+    page.heading("Return on investment")
+    page.table(break_even_table(gains, costs, {}))
+    page.chart(
+        returns_figure(gains, costs, "Return on investment against volume"),
+        "Savings over what making the design costs. Solid: this search's best design under both power models; dotted: "
+        "round gains, as the paper's figure 6.",
+    )
+    page.table(costs_table(costs))

@@ -163,7 +163,7 @@ class Evaluator:
         """What the optimiser is told of a point; depends on nothing but the point and `incumbent`, the best value so
         far, which a trial has to beat unless it is None."""
         evaluation = self.evaluate(
-            datapath_of(point), softmax=_softmax(point), dataflows=str(point.get("dataflows", "any")),
+            datapath_of(point), softmax=softmax_of(point), dataflows=str(point.get("dataflows", "any")),
             incumbent=incumbent,
         )  # fmt: skip
         violations = {"kernels": evaluation.failing_share}
@@ -215,7 +215,7 @@ class Evaluator:
 
     def final_of(self, point: Point) -> Evaluation:
         """:meth:`final` of a point of the space."""
-        return self.final(datapath_of(point), softmax=_softmax(point), dataflows=str(point.get("dataflows", "any")))
+        return self.final(datapath_of(point), softmax=softmax_of(point), dataflows=str(point.get("dataflows", "any")))
 
     def final(self, datapath: dict[str, Any], *, softmax: Softmax = "three-pass", dataflows: str = "any") -> Evaluation:
         """A design with the best schedules of the whole tile space and the best of residency; seconds a workload.
@@ -344,7 +344,8 @@ class Evaluator:
         return _stopped(design, "infeasible", reason, failing_share=float(failing.mean()))
 
 
-def _softmax(point: Point) -> Softmax:
+def softmax_of(point: Point) -> Softmax:
+    """The form of every softmax at a point; three-pass where the space does not say."""
     return "two-pass" if point.get("softmax") == "two-pass" else "three-pass"
 
 

@@ -1,16 +1,17 @@
-"""What a search reports of its best design: against the baseline, by kernel, and as YAML."""
+"""What a search reports of its best design: beside the baseline and the paper's designs, and as YAML."""
 
 from typing import NamedTuple
 
-import numpy as np
-import pandas as pd
 import yaml
 
-from lib.program.kernels import KERNEL_CLASSES
+from lib.program.softmax import Softmax
 from lib.search.evaluate import LIMIT_MODEL, POWER_AREA_MODELS, Evaluation, Evaluator
 from lib.search.space import Space
-from schemas.hardware import study_entry
+from schemas.hardware import HARDWARE_PRESETS, merged_datapath, study_entry
 from schemas.search_artifact import DesignSummary, SearchDesigns, UnmetLimit
+
+REFERENCES = ("fast-large", "fast-small")
+"""Hardware presets of FAST's designs (table 5), evaluated as a final design is."""
 
 
 class Best(NamedTuple):
@@ -18,69 +19,48 @@ class Best(NamedTuple):
 
     trial: int
     evaluation: Evaluation
-
-
-def kernels_table(evaluator: Evaluator, best: Best | None) -> pd.DataFrame:
-    """Seconds of chip time a query for one execution of each kernel, on the baseline and on the best design.
-
-    Rows are the kernels at the baseline's batch; `best_s` is the mean of the same occurrences at the batch of the best
-    design. Executions x seconds sum to one over the queries per second of the workload.
-    """
-    parts = []
-    for id, kernels_of in evaluator.workloads.items():
-        work = kernels_of(evaluator.baseline.design.datapath["native_batch"])
-        seconds = {"baseline_s": _occurrence_s(evaluator.baseline, id, evaluator)}
-        seconds["best_s"] = (
-            np.full(len(work.occurrence), np.nan) if best is None else _occurrence_s(best.evaluation, id, evaluator)
-        )
-        count = work.kernels.number
-        parts.append(
-            pd.DataFrame(
-                {
-                    "workload": id,
-                    "kernel": np.arange(count, dtype=np.int32),
-                    "root": work.roots,
-                    "kernel_class": np.array(KERNEL_CLASSES, dtype=object)[work.kernels.kernel_class],
-                    "executions": work.executions.astype(np.int32),
-                }
-                | {
-                    name: np.bincount(work.occurrence, values * work.occurrence_executions, minlength=count)
-                    / work.executions
-                    for name, values in seconds.items()
-                }
-            )
-        )
-    return pd.concat(parts, ignore_index=True)
-
-
-def _occurrence_s(evaluation: Evaluation, workload: str, evaluator: Evaluator) -> np.ndarray:
-    """float64[o] seconds of chip time a query of each occurrence."""
-    datapath = evaluation.design.datapath
-    queries = datapath["cores"] * datapath["native_batch"]
-    return evaluation.runs[workload].occurrence_s / queries
+    softmax: Softmax
+    """The form of every softmax."""
 
 
 def designs(
     space: Space, evaluator: Evaluator, baseline_id: str, best: Best | None, unmet: list[UnmetLimit]
 ) -> SearchDesigns:
-    """Baseline and best design side by side."""
+    """Baseline both ways, the paper's designs and the best design side by side."""
+    compiled = _summary(baseline_id, evaluator.baselines["default"], evaluator)
+    scheduled = _summary(f"{baseline_id}, best schedules", evaluator.baselines["best"], evaluator)
     return SearchDesigns(
         space_size=space.size,
         power_area_model=LIMIT_MODEL,
-        baseline=_summary(baseline_id, evaluator.baseline, evaluator),
-        best=None if best is None else _summary(f"trial {best.trial}", best.evaluation, evaluator),
+        baseline=compiled if evaluator.baseline_schedule == "default" else scheduled,
+        compiled=compiled,
+        scheduled=scheduled,
+        references=_references(evaluator),
+        best=None if best is None else _summary(f"trial {best.trial}", best.evaluation, evaluator, best.softmax),
         unmet=unmet,
     )
 
 
-def _summary(name: str, evaluation: Evaluation, evaluator: Evaluator) -> DesignSummary:
+def _references(evaluator: Evaluator) -> list[DesignSummary]:
+    """The paper's designs at their own batches; those that can't run the workloads are left out."""
+    found = {name: evaluator.final(merged_datapath([HARDWARE_PRESETS[name]])) for name in REFERENCES}
+    return [_summary(name, design, evaluator) for name, design in found.items() if design.state == "ok"]
+
+
+def _summary(name: str, evaluation: Evaluation, evaluator: Evaluator, softmax: Softmax = "three-pass") -> DesignSummary:
+    batch = evaluation.design.datapath["native_batch"]
+    runs = evaluation.runs
+    executions = {id: evaluator.workloads[id](batch, softmax).occurrence_executions for id in runs}
     return DesignSummary(
         name=name,
         hardware=evaluation.design.datapath,
         area_mm2={model: area._asdict() for model, area in evaluation.design.area.items()},
         power_w={model: power._asdict() for model, power in evaluation.design.power.items()},
-        queries_per_s={id: run.queries_per_s for id, run in evaluation.runs.items()},
-        utilisation={id: run.utilisation for id, run in evaluation.runs.items()},
+        queries_per_s={id: run.queries_per_s for id, run in runs.items()},
+        latency_s={id: run.latency_s for id, run in runs.items()},
+        joules={id: run.joules for id, run in runs.items()},
+        dram_bytes={id: float(run.dram_bytes @ executions[id]) / batch for id, run in runs.items()},
+        utilisation={id: run.utilisation for id, run in runs.items()},
         perf_per_tdp_gain={model: evaluator.gain(evaluation, model) for model in POWER_AREA_MODELS},
         value=evaluator.value(evaluation),
     )

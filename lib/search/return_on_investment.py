@@ -8,8 +8,11 @@ making it costs a fixed amount:
 """
 
 from collections.abc import Mapping
+from typing import TypeVar
 
 import numpy as np
+
+Volume = TypeVar("Volume", float, np.ndarray)
 
 HOURS_PER_YEAR = 8760.0
 W_PER_KW = 1000.0
@@ -37,7 +40,7 @@ def design_usd(costs: Mapping[str, float]) -> float:
     return engineering_usd(costs) + costs["masks_usd"] + costs["ip_usd"]
 
 
-def return_on_investment(volume: np.ndarray | float, gain: float, costs: Mapping[str, float]) -> np.ndarray | float:
+def return_on_investment(volume: Volume, gain: float, costs: Mapping[str, float]) -> Volume:
     """Savings over the design's cost if it does the work of `volume` of today's accelerators.
 
     `gain`: Perf/TDP of the design over theirs. Negative where it is below 1.

@@ -1,14 +1,15 @@
 """A whole search: space, evaluator, optimiser, journal, results."""
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from lib.cost.simulator import Simulator
 from lib.journal import Journal
-from lib.search.evaluate import Evaluator
-from lib.search.optimise import optimise
-from lib.search.results import Best, best_yaml, designs, kernels_table
+from lib.search.evaluate import Evaluator, softmax_of
+from lib.search.kernels_table import kernels_table
+from lib.search.optimise import Trial, optimise
+from lib.search.results import Best, best_yaml, designs
 from lib.search.space import space_from_spec
 from lib.search.trial_figures import keep_figures
 from lib.search.trial_journal import TrialJournal
@@ -53,14 +54,20 @@ def run_search(
     unmet = unmet_limits(trials, spec["limits"])
     for limit in unmet:
         LOG.warning("search %s: %s", spec["id"], limit.text)
-    best = None
-    for trial in best_trials(trials, FINALISTS):
-        evaluation = evaluator.final_of(trial.point)
-        if best is None or evaluator.value(evaluation) > evaluator.value(best.evaluation):
-            best = Best(trial.number, evaluation)
+    best = _best(trials, evaluator)
     return {
         "trials.parquet": trials_table(trials, space),
-        "kernels.parquet": kernels_table(evaluator, best),
+        "kernels.parquet": kernels_table(workloads, evaluator.baseline, best),
         "best.yaml": best_yaml(spec["id"], baseline["id"], evaluator, best, len(trials), unmet),
         "designs.json": designs(space, evaluator, baseline["id"], best, unmet),
     }
+
+
+def _best(trials: Sequence[Trial], evaluator: Evaluator) -> Best | None:
+    """The best of the trials with the largest values, evaluated with all care; None if none is within the limits."""
+    finals = [
+        Best(trial.number, evaluator.final_of(trial.point), softmax_of(trial.point))
+        for trial in best_trials(trials, FINALISTS)
+    ]
+    within = [final for final in finals if final.evaluation.state == "ok"]
+    return max(within, key=lambda final: evaluator.value(final.evaluation), default=None)

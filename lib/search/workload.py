@@ -21,6 +21,8 @@ class WorkloadKernels(NamedTuple):
     """bool[o] whether the output of an occurrence must be written (:func:`lib.residency.program_residency.leaving`)."""
     flops: np.ndarray
     """float64[k] of one execution."""
+    names: list[str]
+    """o names: the root instruction of each occurrence."""
 
     @property
     def kernels(self) -> Kernels:
@@ -64,6 +66,7 @@ def kernels_by_batch(program: Program) -> KernelsByBatch:
     def kernels_of(batch: int, softmax: Softmax = "three-pass") -> WorkloadKernels:
         at_batch = with_softmax(program.with_batch(batch), softmax)
         found = default_kernels(at_batch)
-        return WorkloadKernels(found, leaving(found, at_batch), kernel_work(found.kernels).flops)
+        names = [at_batch.instructions[root].name for root in found.occurrence_root.tolist()]
+        return WorkloadKernels(found, leaving(found, at_batch), kernel_work(found.kernels).flops, names)
 
     return kernels_of

@@ -4,9 +4,12 @@ import numpy as np
 import pandas as pd
 
 from lib.report.report_data import ReportData
+from lib.search.evaluate import POWER_AREA_MODELS
+from lib.search.summary import merged_search
 from schemas.artifact import Manifest
 from schemas.dataset_artifact import ANALYTICAL_PARTS
 from schemas.hardware import HARDWARE_PRESETS, merged_datapath
+from schemas.return_on_investment import ReturnOnInvestment
 from schemas.search_artifact import DesignSummary, SearchDesigns
 
 
@@ -101,36 +104,51 @@ def evaluation(shared_family: bool = False) -> Stub:
     )  # fmt: skip
 
 
-def design(name: str, watts: float, queries_per_s: float, gain: float) -> DesignSummary:
+def design(name: str, watts: float, queries_per_s: float, gain: float, workloads=("net",)) -> DesignSummary:
+    def each(value: float) -> dict[str, float]:
+        return dict.fromkeys(workloads, value)
+
     return DesignSummary(
-        name=name, hardware=merged_datapath([HARDWARE_PRESETS["tpu-v3"]]), area_mm2={"fast-fitted": {"arrays": 100.0}},
-        power_w={"fast-fitted": {"arrays": watts}}, queries_per_s={"net": queries_per_s}, utilisation={"net": 0.5},
-        perf_per_tdp_gain={"fast-fitted": gain},
+        name=name, hardware=merged_datapath([HARDWARE_PRESETS["tpu-v3"]]),
+        area_mm2={model: {"arrays": 100.0} for model in POWER_AREA_MODELS},
+        power_w={model: {"arrays": watts} for model in POWER_AREA_MODELS},
+        queries_per_s=each(queries_per_s), latency_s=each(0.01), joules=each(1.0), dram_bytes=each(1e9),
+        utilisation=each(0.5), perf_per_tdp_gain={"fast-fitted": gain, "public": gain / 2}, value=gain,
     )  # fmt: skip
 
 
-def search(island: int, gains: list[float]) -> Stub:
-    """Trials with the given gains (NaN: over the limit) at half the baseline's power."""
+def search(island: int, gains: list[float], workloads=("net",), **spec) -> Stub:
+    """Trials with the given gains (NaN: over the limit) at half the baseline's power, twice worse under `public`."""
     gain = np.array(gains)
     best = np.fmax.accumulate(gain)
+    over = np.isnan(gain)
     trials = pd.DataFrame(
         {
-            "trial": np.arange(len(gain), dtype="int32"), "state": np.where(np.isnan(gain), "tdp", "ok"),
-            "tdp_ratio": 0.5, "area_ratio": 0.8, "perf_per_tdp_gain": gain, "best_so_far": best, "pareto": gain == best,
+            "trial": np.arange(len(gain), dtype="int32"), "state": np.where(over, "tdp", "ok"),
+            "reason": np.where(over, "tdp is 3 times the baseline's", ""), "tdp_ratio": 0.5, "area_ratio": 0.8,
+            "latency_s": np.where(over, np.nan, 0.02), "joules": np.where(over, np.nan, 1.0),
+            "perf_per_tdp_gain": gain, "perf_per_tdp_gain_public": gain / 2, "value": gain, "best_so_far": best,
+            "queries_per_s": gain, "tdp_w": 50.0, "area_mm2": 80.0, "pareto": gain == best,
         }
     )  # fmt: skip
     kernels = pd.DataFrame(
-        {"workload": "net", "kernel": [0, 1], "root": ["a", "b"], "kernel_class": "dot", "executions": [1, 10],
-         "baseline_s": [3e-3, 1e-3], "best_s": [2e-3, 0.5e-3]}
+        {"workload": workloads[0], "kernel": [0, 1], "root": ["a", "b"], "kernel_class": "dot", "executions": [1, 10],
+         "baseline_s": [3e-3, 1e-3], "best_s": [2e-3, 0.5e-3], "baseline_dram_bytes": [2e6, 1e6],
+         "best_dram_bytes": [1e6, 1e6], "input_resident": [0.0, 1.0], "weight_resident": [0.0, 1.0],
+         "output_resident": [1.0, 0.0]}
     )  # fmt: skip
-    found = bool(np.isfinite(gain).any())
+    compiled = design("tpu-v3", 100.0, 50.0, 1.0, workloads)
     designs = SearchDesigns(
-        space_size=1000, power_area_model="fast-fitted", baseline=design("tpu-v3", 100.0, 50.0, 1.0),
-        best=design("trial 1", 50.0, 75.0, 3.0) if found else None,
+        space_size=1000, power_area_model="fast-fitted", baseline=compiled, compiled=compiled,
+        scheduled=design("tpu-v3, best schedules", 100.0, 85.0, 1.7, workloads),
+        references=[design("fast-large", 80.0, 120.0, 3.0, workloads)],
+        best=None if over.all() else design("trial 1", 50.0, 25.0 * np.nanmax(gain), np.nanmax(gain), workloads),
     )  # fmt: skip
-    spec = {
-        "workloads": ["net"], "optimiser": "tpe", "island": island, "baseline": {"id": "tpu-v3"},
-        "limits": {"tdp_ratio": 2.0, "area_ratio": 1.67},
+    whole = {
+        "workloads": list(workloads), "optimiser": "tpe", "island": island, "baseline": {"id": "tpu-v3"},
+        "objective": "perf-per-tdp", "residency": "paper", "baseline_schedule": "default", "space": {},
+        "surrogate": "none",
+        "limits": {"tdp_ratio": 2.0, "area_ratio": 1.67, "latency_s": None},
     }  # fmt: skip
     contents = {
         "trials.parquet": trials,
@@ -138,11 +156,21 @@ def search(island: int, gains: list[float]) -> Stub:
         "designs.json": designs,
         "best.yaml": "best: {}\n",
     }
-    return Stub(spec, contents)
+    return Stub(whole | spec, contents)
+
+
+def summary(islands: list[Stub]) -> Stub:
+    """The islands together."""
+    return Stub({}, merged_search(islands))
 
 
 def report_data(**changes) -> ReportData:
-    spec = {"workloads": {"net": {}}, "hardware": {"tpu-v3": {}}, "models": {}, "evaluations": {}, "searches": {}}
+    searches = changes.get("searches", {"net": [search(1, [1.0, 3.0, np.nan])]})
+    spec = {"workloads": {"net": {}}, "hardware": {"tpu-v3": {}}, "models": {}, "evaluations": {}}
+    spec |= changes.pop("spec", {}) | {
+        "searches": {name: islands[0].manifest.spec for name, islands in searches.items()},
+        "return_on_investment": dict.fromkeys(searches, ReturnOnInvestment().model_dump()),
+    }
     whole = {
         "spec": spec,
         "programs": pd.DataFrame(
@@ -154,7 +182,8 @@ def report_data(**changes) -> ReportData:
             columns=["dataset", "task", "hardware", "workload", "kernels", "rows"],
         ),
         "evaluations": {"accuracy": evaluation()},
-        "searches": {"net": [search(1, [1.0, 3.0, np.nan])]},
+        "searches": searches,
+        "search_summaries": {name: summary(islands) for name, islands in searches.items()},
         "wall_times": pd.DataFrame(
             [("search", "net/island-1", 6.0, 200.0), ("program", "net", 2.0, np.nan), ("program", "other", 3.0, 100.0)],
             columns=["rule", "job", "wall_s", "max_rss_mb"],

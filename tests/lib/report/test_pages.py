@@ -11,10 +11,9 @@ from lib.report.claims import claims_table
 from lib.report.headline import summary
 from lib.report.pages import HOW_TO_READ, _accuracy_cards, build_report
 from lib.report.read import read_wall_times
-from lib.report.search_page import all_trials, best_trials_table, heaviest_kernels, search_page
 from lib.report.tables import interval, number
 from schemas.summary import HeadlineFigure
-from tests.lib.report.report_examples import evaluation, report_data, search
+from tests.lib.report.report_examples import evaluation, report_data
 
 
 class Collector(HTMLParser):
@@ -81,8 +80,7 @@ def test_claims_stand_beside_ours():
     assert rows["learned model: tile-size mean error on TPU v3"][1:3] == ["3.8", "0.8"]
     assert rows["FAST: average single-workload Perf/TDP"][2] == "3"
     scheduling = rows["FAST, first version: TPU-v3 with better scheduling"]
-    assert scheduling[2] == "-"
-    assert "later release" in scheduling[4]
+    assert scheduling[2] == "1.7"
     assert rows["FAST: one design over five workloads"][2] == "-"
 
 
@@ -103,28 +101,6 @@ def test_recorded_runtimes_are_called_so_and_stand_beside_no_goal_or_claim():
     assert "page-paper" not in page
     assert {figure.origin for figure in figures.figures if figure.name.startswith("evaluation.")} == {"recorded"}
     assert not [figure.name for figure in figures.figures if figure.goal]
-
-
-def test_a_search_that_found_nothing_says_so():
-    page = search_page("net", [search(1, [np.nan, np.nan])])
-    assert any("No trial met the limits" in part.get("text", "") for part in page.parts)
-
-
-def test_speed_is_gain_times_power():
-    trials = all_trials([search(1, [1.0, 3.0]), search(2, [2.0])])
-    assert trials["speed_ratio"].tolist() == [0.5, 1.5, 1.0]
-    assert trials["island"].tolist() == [1, 1, 2]
-
-
-def test_heaviest_kernels_count_their_executions():
-    table = heaviest_kernels(search(1, [1.0])["kernels.parquet"])
-    assert table["label"].tolist() == ["net · b (dot)", "net · a (dot)"]
-    assert table["baseline_s"].tolist() == pytest.approx([10e-3, 3e-3])
-
-
-def test_best_trials_come_first():
-    table = best_trials_table(all_trials([search(1, [1.0, np.nan]), search(2, [2.0])]))
-    assert [row[:2] for row in table.rows] == [["2/0", "2"], ["1/0", "1"]]
 
 
 def test_a_family_on_both_sides_of_the_split_is_said():

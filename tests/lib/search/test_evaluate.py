@@ -32,12 +32,13 @@ NO_LIMITS = {"area_ratio": 1e9, "tdp_ratio": 1e9}
 def dots(batch, softmax="three-pass"):
     """A product of matrices that fills every array, 2 x 256 x 1024 x 2048 FLOPs a sample, and one of half of them."""
     found = program([dot(256 * batch, 1024, 2048), dot(256 * batch, 1024, 1024)], [])
-    return WorkloadKernels(found, np.ones(2, dtype=bool), 2.0 * 256 * batch * 1024 * np.array([2048.0, 1024.0]))
+    flops = 2.0 * 256 * batch * 1024 * np.array([2048.0, 1024.0])
+    return WorkloadKernels(found, np.ones(2, dtype=bool), flops, ["whole", "half"])
 
 
 def residual(batch, softmax="three-pass"):
     """Three additions, one of them of a skip connection; any batch."""
-    return WorkloadKernels(RESIDUAL, np.array(LAST), np.ones(3))
+    return WorkloadKernels(RESIDUAL, np.array(LAST), np.ones(3), ["first", "second", "sum"])
 
 
 @pytest.fixture(scope="module")

@@ -26,4 +26,5 @@ def toy_kernels(batch: int, softmax: str = "three-pass") -> WorkloadKernels:
     )
     pixels = batch * 28 * 28
     flops = [2 * pixels * 256 * 128 * 9, 2 * pixels * 192 * 9, 2 * batch * 192 * 1000]
-    return WorkloadKernels(found, np.ones(4, dtype=bool), np.array(flops, dtype=float))
+    names = ["relu", "depthwise", "relu_1", "classifier"]
+    return WorkloadKernels(found, np.ones(4, dtype=bool), np.array(flops, dtype=float), names)
