@@ -63,7 +63,7 @@ def test_the_front_is_one_over_all_islands(islands):
     front = trials[trials.pareto]
     assert len(front)
     alone = sum(int(island["trials.parquet"].pareto.sum()) for island in islands)
-    assert len(front) < alone
+    assert len(front) <= alone
     for _, row in front.iterrows():
         better = trials[
             (trials.queries_per_s >= row.queries_per_s) & (trials.tdp_w <= row.tdp_w)
