@@ -22,9 +22,11 @@ Start = Literal["default", "random"]
 
 FURTHER_ROUNDS = 0.25
 """Rounds of a search on the corrected model, as a share of the first search's."""
-MOST_TARGET_MOVES = 50_000
+MOST_TARGET_MOVES = 20_000
 """Moves on the target itself: those between kernels that it has run cost no target seconds, so a budget may never be
 spent."""
+LATE_PROGRESS = 0.5
+"""Where annealing on the target begins after a model's proposals have been run: what is good is not to be left again."""
 MOST_DRAWN = 100
 """Random starts that are drawn until the target can run one."""
 
@@ -83,7 +85,7 @@ class FusionTuner:
         self.kernels = DistinctKernels(self.rules.states)
         self.target = TargetKernels(self.kernels, run)
         self._journal = journal
-        self._prices: dict[tuple[str, int], KernelPrices] = {}
+        self._prices: dict[Price, KernelPrices] = {}
         self._searches: dict[tuple, Annealing] = {}
         self.default_s = self._seconds(self.space.default())
         if self.default_s == inf:
@@ -122,13 +124,14 @@ class FusionTuner:
         self, name: str, price: Price, start: Start, seed: int, prices: Prices, budget_s: float,
         chains: int, rounds: int,
     ) -> FusionRun:  # fmt: skip
-        """Annealing of many chains on a model, then the target for what they found; `name` is the strategy's.
+        """Annealing of many chains on a model, then the target for what they found, then annealing on the target with
+        what is left of the budget; `name` is the strategy's.
 
         Raises ValueError for an empty budget.
         """
         began = self.start(start, seed)
         account = self._account(began, prices, budget_s)
-        known = self._prices.setdefault((name, seed), KernelPrices(self.kernels, price))
+        known = self._prices.setdefault(price, KernelPrices(self.kernels, price))
         key = (name, start, seed, chains, rounds)
         if key not in self._searches:
             journal = Journal(self._journal / "-".join(map(str, key))) if self._journal is not None else None
@@ -139,6 +142,9 @@ class FusionTuner:
             return anneal(self.rules, corrected, [best] * chains, further, (seed, 2, number))
 
         found = verify(self.rules, account, known, began, self._searches[key], search_again)
+        if not account.is_spent:
+            best = found.improvements[-1].fuse
+            found = found.followed_by(_walk(self.rules, account, best, (seed, 3), first_progress=LATE_PROGRESS))
         return _run(name, start, seed, account, found)
 
     def _account(self, began: np.ndarray, prices: Prices, budget_s: float) -> Account:
@@ -163,12 +169,23 @@ def _run(strategy: str, start: Start, seed: int, account: Account, found: Verifi
 
 
 def _walk(
-    rules: GroupingRules, account: Account, start: np.ndarray, seed: Sequence[int], *, takes_all: bool
+    rules: GroupingRules,
+    account: Account,
+    start: np.ndarray,
+    seed: Sequence[int],
+    *,
+    takes_all: bool = False,
+    first_progress: float | None = None,
 ) -> Verified:
-    """Move r draws from the stream (seed, r) alone."""
+    """Annealing on the target. Move r draws from the stream (seed, r) alone.
+
+    The temperature falls with the budget and the moves; from `first_progress` on, where given, with the moves alone, so
+    that less budget would have ended it earlier without another change.
+    """
     chain = Chain(rules, start)
+    account.spend(chain.grouping.kernels.values())  # costs nothing: what is started from has been run
     chain.begin(account.seconds)
-    improvements = [Improvement(0.0, chain.seconds, np.array(start, dtype=bool))]
+    improvements = [Improvement(account.spent_s, chain.seconds, np.array(start, dtype=bool))]
     failed = moves = 0
     while rules.nodes and moves < MOST_TARGET_MOVES:
         rng = np.random.default_rng([*seed, moves])
@@ -178,7 +195,11 @@ def _walk(
         moves += 1
         after = chain.seconds_after(change, account.seconds)
         best = chain.best_seconds
-        progress = max(account.spent_s / account.budget_s, moves / MOST_TARGET_MOVES)
+        progress = moves / MOST_TARGET_MOVES
+        if first_progress is None:
+            progress = max(progress, account.spent_s / account.budget_s)
+        else:
+            progress = first_progress + (1.0 - first_progress) * progress
         if after == inf:
             failed += 1
         elif takes_all or is_taken(chain.seconds, after, progress, draw):

@@ -1,6 +1,6 @@
 """One chain of simulated annealing over fusion configurations: a move is proposed, priced, and taken or not."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from math import exp, fsum, inf
 
 import numpy as np
@@ -11,6 +11,8 @@ MOST_FLIPS = 4
 """Nodes that a move flips at most: one drawn at random, and further ones next to it."""
 FURTHER_FLIP = 0.4
 """Chance of each further flip. A kernel often has to lose one member before another can join."""
+EVERYWHERE = 0.3
+"""Chance that a move is made in all equal blocks at once: one kernel that is new then counts for each of them."""
 FIRST_TEMPERATURE, LAST_TEMPERATURE = 0.002, 0.00001
 """As a share of the program's runtime: what a move may cost and still be taken 37 % of the times. A move changes a few
 kernels, so a program's runtime by 0.01 % to 1 %; warmer chains leave a good start and don't come back."""
@@ -35,14 +37,30 @@ class Chain:
     def proposed(self, draws: np.ndarray) -> Change:
         """A move by numbers drawn from [0, 1): float64[2 * MOST_FLIPS]."""
         rules, numbers = self.rules, draws.tolist()
-        node = rules.nodes[int(numbers[0] * len(rules.nodes))]
-        nodes = {node}
+        walk = [rules.nodes[int(numbers[0] * len(rules.nodes))]]
+        steps = []
         for flip in range(1, MOST_FLIPS):
-            if numbers[2 * flip] >= FURTHER_FLIP or not rules.neighbours[node]:
+            neighbours = rules.neighbours[walk[-1]]
+            if numbers[2 * flip] >= FURTHER_FLIP or not neighbours:
                 break
-            node = rules.neighbours[node][int(numbers[2 * flip + 1] * len(rules.neighbours[node]))]
-            nodes.add(node)
-        return self.grouping.after(nodes)
+            steps.append(int(numbers[2 * flip + 1] * len(neighbours)))
+            walk.append(neighbours[steps[-1]])
+        return self.grouping.after(self._everywhere(walk, steps) if numbers[1] < EVERYWHERE else walk)
+
+    def _everywhere(self, walk: Sequence[int], steps: Sequence[int]) -> set[int]:
+        """The nodes of a walk, and in every equal place those that are as fused as these; `steps`: which neighbour of
+        the node before."""
+        rules, fuse = self.rules, self.grouping.fuse
+        nodes = set(walk)
+        for place in rules.equal[walk[0]]:
+            choices = (place,)
+            for node, step in zip(walk, (0, *steps), strict=True):
+                if step >= len(choices) or rules.equal[choices[step]] is not rules.equal[node]:
+                    break
+                if fuse[choices[step]] == fuse[node]:
+                    nodes.add(choices[step])
+                choices = rules.neighbours[choices[step]]
+        return nodes
 
     def seconds_after(self, change: Change, prices: Mapping[int, float]) -> float:
         """Of the program, infinite where a new kernel can't run."""

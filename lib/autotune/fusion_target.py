@@ -87,6 +87,10 @@ class Account:
         names = self.target.kernels.fingerprint
         return {names[number]: seconds for number, seconds in self._known.items()}
 
+    def unknown(self, states: Iterable[int]) -> frozenset[int]:
+        """Numbers of the kernels of the states that it has not run."""
+        return frozenset(self.target.kernels.numbers(list(states))).difference(self._known)
+
     def expected_s(self, states: Iterable[int], seconds: Mapping[int, float]) -> float:
         """Target seconds that running the kernels of the states would take if they ran for `seconds`, by state."""
         states = list(states)

@@ -45,6 +45,11 @@ class Verified(NamedTuple):
     failed: int
     """Configurations that the target could not run."""
 
+    def followed_by(self, later: "Verified") -> "Verified":
+        """With what came of going on from the last improvement."""
+        improvements = self.improvements + later.improvements[1:]
+        return Verified(improvements, self.moves + later.moves, self.failed + later.failed)
+
 
 Search = Callable[[int, KernelPrices, np.ndarray], Annealing]
 """Annealing on corrected prices from a configuration; the first argument numbers the searches from 1."""
@@ -141,14 +146,19 @@ class _Descent:
         self.prices.learn(
             state for change in changes for states in (change.removed, change.added) for state in states.values()
         )
-        best, most = None, 0.0
-        for nodes, change in zip(candidates, changes, strict=True):
+        promised: dict[frozenset[int], list[tuple[float, int]]] = {}
+        for place, change in enumerate(changes):
             gain = self.current.seconds - self.current.seconds_after(change, self.prices.of_state)
-            if gain <= LEAST_GAIN * self.current.seconds:
-                continue
-            a_second = gain / (self.account.expected_s(change.added.values(), self.prices.of_state) + 1e-3)
+            if gain > LEAST_GAIN * self.current.seconds:
+                promised.setdefault(self.account.unknown(change.added.values()), []).append((gain, place))
+        best, most = None, 0.0
+        for new, gains in promised.items():
+            gains.sort(reverse=True)
+            first = gains[0][1]
+            cost_s = self.account.expected_s(changes[first].added.values(), self.prices.of_state) if new else 0.0
+            a_second = _of_all(gains, candidates) / (cost_s + 1e-3)
             if a_second > most:
-                best, most = (nodes, change), a_second
+                best, most = (candidates[first], changes[first]), a_second
         return best
 
     def _is_faster(self, change: Change) -> bool:
@@ -164,6 +174,18 @@ class _Descent:
         self.current.take(change, after)
         self.improvements.append(Improvement(self.account.spent_s, after, np.array(self.current.grouping.fuse)))
         return True
+
+
+def _of_all(gains: Sequence[tuple[float, int]], candidates: Sequence[tuple[int, ...]]) -> float:
+    """Seconds gained by all changes that wait for the same kernels, such as the same one in equal blocks; of those that
+    share instructions the best. `gains`: each with the place of its candidate, the largest first."""
+    counted: set[int] = set()
+    total = 0.0
+    for gain, place in gains:
+        if counted.isdisjoint(candidates[place]):
+            counted.update(candidates[place])
+            total += gain
+    return total
 
 
 def parts(current: Grouping, wanted: Grouping) -> list[tuple[int, ...]]:

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from lib.fusion.equal_places import equal_places
 from lib.fusion.region_states import REFUSED, RegionStates
 from lib.fusion.space import FusionSpace
 
@@ -49,6 +50,8 @@ class GroupingRules:
             tuple(sorted({*self.producers[i], *(reader for reader in self.readers[i] if self.fusible[reader])}))
             for i in range(len(flow.instructions))
         ]
+        self.equal = equal_places(flow)
+        """For each instruction the places where a move may be made as well, see :func:`equal_places`."""
 
 
 class Grouping:
