@@ -26,7 +26,7 @@ MOST_TARGET_MOVES = 20_000
 """Moves on the target itself: those between kernels that it has run cost no target seconds, so a budget may never be
 spent."""
 LATE_PROGRESS = 0.5
-"""Where annealing on the target begins after a model's proposals have been run: what is good is not to be left again."""
+"""Where annealing on the target begins after a model's proposals have been run, so that what is good is not left."""
 MOST_DRAWN = 100
 """Random starts that are drawn until the target can run one."""
 

@@ -53,7 +53,7 @@ class Chain:
         rules, fuse = self.rules, self.grouping.fuse
         nodes = set(walk)
         for place in rules.equal[walk[0]]:
-            choices = (place,)
+            choices: tuple[int, ...] = (place,)
             for node, step in zip(walk, (0, *steps), strict=True):
                 if step >= len(choices) or rules.equal[choices[step]] is not rules.equal[node]:
                     break

@@ -1,7 +1,7 @@
 """Instructions that stand in equal surroundings: networks repeat blocks, and what helps in one helps in all.
 
-Colour refinement (Weisfeiler and Leman, 1968) over what an instruction reads and who reads it: after `RADIUS` rounds two
-instructions have the same colour if nothing tells them apart within so many steps.
+Colour refinement (Weisfeiler and Leman, 1968) over what an instruction reads and who reads it: after `RADIUS` rounds
+two instructions have the same colour if nothing tells them apart within so many steps.
 """
 
 from collections.abc import Sequence

@@ -7,6 +7,7 @@ from lib.autotune.fusion import FusionTuner, fusion_runs
 from lib.autotune.target import Measured, Prices
 from lib.cost.cost_model import Reason
 from tests.lib.autotune.fusion_examples import four_in_a_row, hand_price, hand_run
+from tests.program_examples import Sketch
 
 
 @pytest.fixture(autouse=True)
@@ -27,8 +28,8 @@ def test_the_model_s_best_is_found_and_costs_one_kernel():
     found = tuned(100.0)
     assert found.improvements[0].seconds == pytest.approx(5.8)  # the default: all four in one kernel
     assert found.seconds == pytest.approx(4.4)
-    assert found.target_s == pytest.approx(PAIR_S)
-    assert [one.runs for one in found.compiled] == [3]
+    assert [one.target_s for one in found.improvements] == [0.0, pytest.approx(PAIR_S)]
+    assert [one.runs for one in found.within(PAIR_S).compiled] == [3]
     assert int(found.fuse.sum()) == 2
 
 
@@ -80,6 +81,33 @@ def test_kernels_that_fail_cost_their_compilation_and_are_never_chosen():
 
 def test_a_model_that_is_wrong_by_a_factor_is_corrected():
     assert tuned(100.0, price=lambda kernels: 7 * hand_price(kernels)).seconds == pytest.approx(4.4)
+
+
+def test_what_a_model_does_not_see_is_found_with_what_is_left_of_the_budget():
+    def fused_is_best(kernels):
+        return np.ones(kernels.number)
+
+    assert tuned(4.0, price=fused_is_best).seconds == pytest.approx(5.8)
+    assert tuned(100.0, price=fused_is_best).seconds == pytest.approx(4.4)
+
+
+def test_kernels_that_equal_blocks_wait_for_are_run_first():
+    """Three pairs that gain 1 ms each by two new kernels, and a wide pair that gains 1.5 ms by two others."""
+    s = Sketch()
+    pairs = [s.op("abs", s.op("negate", s.input(8, width))) for width in (256, 128, 128, 128)]
+
+    def price(kernels):
+        wide = kernels.loops[:, 1] == 256
+        alone = np.diff(kernels.op_offset) == 1
+        return 1e-3 * np.where(wide, np.where(alone, 2.0, 5.5), np.where(alone, 1.0, 3.0))
+
+    def run(kernels):
+        return Measured(price(kernels), np.full(kernels.number, Reason.OK, dtype=np.uint8))
+
+    tuner = FusionTuner(s.program(*pairs), run)
+    assert tuner.default_s == pytest.approx(14.5e-3)
+    found = tuner.with_model("model", price, "default", 1, Prices(1.0, 3, 10.0), 2.1, chains=4, rounds=40)
+    assert found.seconds == pytest.approx(11.5e-3)
 
 
 def test_annealing_on_the_target_alone_finds_it_too():

@@ -15,6 +15,7 @@ from lib.program.extraction import KernelExtractor
 from tests.lib.autotune.fusion_examples import four_in_a_row, hand_price
 from tests.lib.dataset.test_tasks import two_blocks
 from tests.lib.program.random_programs import programs
+from tests.program_examples import Sketch
 
 
 @settings(max_examples=60, deadline=None)
@@ -82,6 +83,45 @@ def test_a_killed_annealing_continues_from_its_journal(tmp_path, monkeypatch):
     assert (continued.moves, continued.failed) == (whole.moves, whole.failed)
     assert [one.seconds for one in continued.found] == [one.seconds for one in whole.found]
     assert [one.fuse.tolist() for one in continued.found] == [one.fuse.tolist() for one in whole.found]
+
+
+def test_few_chains_price_their_next_moves_together_and_move_as_they_would_one_by_one(monkeypatch):
+    def run():
+        asked = []
+
+        def price(kernels):
+            asked.append(kernels.number)
+            return hand_price(kernels)
+
+        rules, prices = _rules_and_prices(two_blocks(), price)
+        return anneal(rules, prices, [rules.space.default()], 60, (1,)), len(asked)
+
+    together, calls = run()
+    monkeypatch.setattr("lib.autotune.fusion_annealing.LEAST_BATCH", 1)
+    one_by_one, more_calls = run()
+    assert calls < more_calls
+    assert [one.fuse.tolist() for one in together.found] == [one.fuse.tolist() for one in one_by_one.found]
+
+
+def test_a_move_in_all_equal_blocks_flips_what_is_as_fused_there():
+    s = Sketch()
+    x = s.input(8, 128)
+    for _ in range(5):
+        for opcode in ("negate", "abs", "cosine", "sine"):
+            x = s.op(opcode, x)
+    rules = GroupingRules(FusionSpace(s.program(x)))
+    chain = Chain(rules, rules.space.default())
+    node = 10  # the second block's third op, of those after the input
+    first, no_further_flip = (rules.nodes.index(node) + 0.5) / len(rules.nodes), 0.99
+    draws = np.array([first, 0.99, *[no_further_flip] * 6])
+    assert chain.proposed(draws).nodes == (node,)
+    draws[1] = 0.0
+    everywhere = chain.proposed(draws).nodes
+    assert node in everywhere
+    assert len(everywhere) >= 3
+    assert {place % 4 for place in everywhere} == {node % 4}
+    chain.grouping.apply(chain.grouping.after([node + 4]))
+    assert chain.proposed(draws).nodes == tuple(place for place in everywhere if place != node + 4)
 
 
 def test_moves_to_what_can_not_run_are_counted_and_never_taken():
