@@ -194,12 +194,25 @@ def lay_out_row(model, k, order, workspace) -> LaidOut:
 @njit(cache=True, error_model="numpy", forceinline=True)
 def compute_row(model, k, dataflow, splits, array, datapath, laid_out, workspace) -> None:
     """Fill `workspace.costs` with what the steps compute, whatever they move, and with their tiles."""
-    tile, nest, costs = workspace.tile, workspace.nest, workspace.costs
-    edge_tiles(workspace.extents[1], tile, nest, laid_out.depth, costs.tile)
-    if laid_out.padding:
-        edge_tiles(workspace.extents[0], tile, nest, laid_out.depth, costs.moved_tile)
+    set_step_tiles(laid_out, workspace)
     for mask in range(1 << laid_out.edge_bits):
-        compute_step(model, k, costs.tile[mask], dataflow, splits, array, datapath, costs.room, costs.compute[mask])
+        compute_mask(model, k, mask, dataflow, splits, array, datapath, workspace)
+
+
+@njit(cache=True, error_model="numpy", forceinline=True)
+def set_step_tiles(laid_out, workspace) -> None:
+    """Fill the tiles of `workspace.costs` by edge mask."""
+    costs = workspace.costs
+    edge_tiles(workspace.extents[1], workspace.tile, workspace.nest, laid_out.depth, costs.tile)
+    if laid_out.padding:
+        edge_tiles(workspace.extents[0], workspace.tile, workspace.nest, laid_out.depth, costs.moved_tile)
+
+
+@njit(cache=True, error_model="numpy", forceinline=True)
+def compute_mask(model, k, mask, dataflow, splits, array, datapath, workspace) -> None:
+    """Fill `workspace.costs` with what the steps of one edge mask compute; 0: those away from all edges."""
+    costs = workspace.costs
+    compute_step(model, k, costs.tile[mask], dataflow, splits, array, datapath, costs.room, costs.compute[mask])
 
 
 @njit(cache=True, error_model="numpy", forceinline=True)

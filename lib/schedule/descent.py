@@ -38,12 +38,12 @@ from lib.schedule.schedules import Schedules, schedules_for_tiles
 
 PLACEMENTS = 8
 """Sets of the operand roles that may stay on chip."""
-ROUNDS = 3
+ROUNDS = 2
 """Most rounds of changes from a start."""
 PATIENCE = 2
 """Candidates of one loop that may be slower, one after the other, before that direction is given up."""
-ENOUGH = 1e-3
-"""Share of the time that a round must save to be followed by another."""
+ENOUGH = 5e-3
+"""Share of the time that a change must save to be made."""
 STARTS = np.array(
     [
         [BATCH, OUT_H, OUT_W, GROUP, OUT_C, IN_C, KERNEL_H, KERNEL_W],
@@ -53,6 +53,12 @@ STARTS = np.array(
 """Orders in which the loops of the whole kernel are cut until it fits, each to its end before the next."""
 BUDGETS = np.array([1 / 8, 1 / 64])
 """Shares of the buffer that tiles may take, where residency wants the rest."""
+SMALL_SHARE = 0.002
+"""Kernels that make up less of the whole time than this are not worth more than a round."""
+WAITS = 0.01
+"""Share of its time that a kernel must wait for DRAM to get a row for operands that stay on chip."""
+NO_WAIT = 1e-3
+"""Share of its time below which a row waits for DRAM so little that it counts as not waiting in any placement."""
 STEP_S = 0.5e-6
 """What a step costs beside compute and bytes, roughly; for the number of steps to start from."""
 
@@ -75,6 +81,8 @@ class FoundSchedules(NamedTuple):
     """float64[k, 8, len(PART_NAMES)] with everything in DRAM."""
     tried: np.ndarray
     """int64[2] rows that were looked at, and those of them that were priced."""
+    least_s: np.ndarray
+    """float64[1] what all kernels take at least, where that is more than enough; else 0."""
 
     @property
     def alone_s(self) -> np.ndarray:
@@ -101,19 +109,38 @@ def prepared(kernels: Kernels, datapath: Datapath, constants: SimulatorConstants
     )
 
 
+class Enough(NamedTuple):
+    """When a search may stop: with the kernels so far and bounds of the others the sum is more than this."""
+
+    seconds: float
+    executions: np.ndarray
+    """float64[k]"""
+    least_s: np.ndarray
+    """float64[k] lower bound of one execution."""
+
+
 def found_schedules(
-    kernels: PreparedKernels, datapath: Datapath, *, several: bool = False, dataflows: int = ANY_DATAFLOW
-) -> FoundSchedules:
+    kernels: PreparedKernels, datapath: Datapath, *, several: bool = False, dataflows: int = ANY_DATAFLOW,
+    enough: Enough | None = None,
+) -> FoundSchedules:  # fmt: skip
     """Good rows of every kernel: one, or with `several` those that residency may choose from, with their seconds for
-    every placement. `dataflows`: bits of those that matrix ops may use."""
+    every placement. `dataflows`: bits of those that matrix ops may use.
+
+    With `enough` the search stops after the kernel with which it is sure that all of them take longer, whatever stays
+    on chip; those with the longest bounds come first.
+    """
     count = len(kernels.model.loops)
     room = make_descent_room(int(np.diff(kernels.model.operands.offset).max(initial=0)))
     found = FoundSchedules(
         np.zeros(count, dtype=np.int64), np.ones((count, MOST_ROWS, 8), dtype=np.int32),
         np.zeros((count, MOST_ROWS), dtype=np.uint8), np.zeros((count, MOST_ROWS), dtype=np.uint8),
         np.full((count, MOST_ROWS, PLACEMENTS), np.nan), np.zeros((count, MOST_ROWS, len(PART_NAMES))), room.tried,
+        np.zeros(1),
     )  # fmt: skip
-    _find(kernels, datapath, np.int64(dataflows), several, make_workspace(), room, found)
+    if enough is None:
+        enough = Enough(np.inf, np.ones(count), np.zeros(count))
+    order = np.argsort(-enough.executions * enough.least_s, kind="stable")
+    _find(kernels, datapath, order, enough, np.int64(dataflows), several, make_workspace(), room, found)
     return found
 
 
@@ -187,9 +214,9 @@ def _descend(kernels, setting, dataflow, order, best, rounds, arrays, datapath, 
                     _copy(current, digits)
                     digits[slot] = place
                     seconds = seconds_if_faster(
-                        kernels, setting, dataflow, order, best, arrays, datapath, workspace, room
+                        kernels, setting, dataflow, order, (1.0 - ENOUGH) * best, arrays, datapath, workspace, room
                     )
-                    if seconds < best:
+                    if seconds < (1.0 - ENOUGH) * best:
                         best, current[slot] = seconds, place
                         step, misses = 2 * step, 0
                     elif step > 2:
@@ -211,11 +238,13 @@ def _descend(kernels, setting, dataflow, order, best, rounds, arrays, datapath, 
                 digits[larger] -= 1
                 if not _as_little_as_fits(kernels, setting, setting.budget, smaller, workspace, room):
                     continue
-                seconds = seconds_if_faster(kernels, setting, dataflow, order, best, arrays, datapath, workspace, room)
-                if seconds < best:
+                seconds = seconds_if_faster(
+                    kernels, setting, dataflow, order, (1.0 - ENOUGH) * best, arrays, datapath, workspace, room
+                )
+                if seconds < (1.0 - ENOUGH) * best:
                     best = seconds
                     _copy(digits, current)
-        if best >= before * (1.0 - ENOUGH):
+        if best == before:
             break
     return best
 
@@ -234,15 +263,18 @@ def _best_choice(kernels, setting, dataflow, order, best, dataflows, arrays, dat
             if (other == dataflow and other_order == order) or (model.matrix[k] and not dataflows >> other & 1):
                 continue
             _copy(room.best, room.digits)
-            seconds = seconds_if_faster(kernels, setting, other, other_order, best, arrays, datapath, workspace, room)
-            if seconds < best:
+            seconds = seconds_if_faster(
+                kernels, setting, other, other_order, (1.0 - ENOUGH) * best, arrays, datapath, workspace, room
+            )
+            if seconds < (1.0 - ENOUGH) * best:
                 best, chosen_dataflow, chosen_order = seconds, other, other_order
     return chosen_dataflow, chosen_order, best
 
 
 @njit(cache=True, error_model="numpy")
-def _search(kernels, setting, rounds, dataflow, order, dataflows, arrays, datapath, workspace, room):
-    """The fastest row within the budget: (dataflow, order, seconds), its tile in `room.best`.
+def _search(kernels, setting, most_s, rounds, dataflow, order, dataflows, arrays, datapath, workspace, room):
+    """The fastest row within the budget: (dataflow, order, seconds), its tile in `room.best`; without `rounds` the best
+    start. Infinite seconds where no start fits or takes less than `most_s`.
 
     Starts are the tile `room.best` cut to the budget, and to the size at which first load and last store take about as
     long as the control of all steps.
@@ -255,7 +287,7 @@ def _search(kernels, setting, rounds, dataflow, order, dataflows, arrays, datapa
     inputs, weights, output = tile_bytes(model.operands, k, workspace.tile)
     whole = 2.0 * (inputs + weights + output)
     steps = max(1.0, np.sqrt(whole / 2.0 / datapath.dram_bytes_per_s / STEP_S))
-    best = np.inf
+    best, any_start = most_s, False
     for number in range(2 * len(STARTS)):
         most = setting.budget if number < len(STARTS) else whole / steps
         _copy(start, digits)
@@ -267,14 +299,14 @@ def _search(kernels, setting, rounds, dataflow, order, dataflows, arrays, datapa
         elif number >= len(STARTS) and most >= setting.budget:
             break
         fits = _cut_to_fit(kernels, setting, most, STARTS[number % len(STARTS)], workspace, room)
-        if fits and (best == np.inf or not _same(digits, room.best)):
+        if fits and not (any_start and _same(digits, room.best)):
             seconds = seconds_if_faster(kernels, setting, dataflow, order, best, arrays, datapath, workspace, room)
             if seconds < best:
-                best = seconds
+                best, any_start = seconds, True
                 _copy(digits, room.best)
-    if best == np.inf:
-        return dataflow, order, best
-    for turn in range(2):
+    if not any_start:
+        return dataflow, order, np.inf
+    for turn in range(min(2, rounds)):
         chosen_dataflow, chosen_order, best = _best_choice(
             kernels, setting, dataflow, order, best, dataflows, arrays, datapath, workspace, room
         )
@@ -286,8 +318,11 @@ def _search(kernels, setting, rounds, dataflow, order, dataflows, arrays, datapa
 
 
 @njit(cache=True, error_model="numpy")
-def _find_rows(kernels, k, several, dataflows, limits, arrays, datapath, workspace, room):
-    """Fill the front of `room` for kernel `k`, the fastest alone first; returns how many rows there are."""
+def _find_rows(kernels, k, large_s, several, dataflows, limits, arrays, datapath, workspace, room):
+    """Fill the front of `room` for kernel `k`, the fastest alone first; returns how many rows there are.
+
+    A kernel that takes less than `large_s` has fewer rounds.
+    """
     model, front = kernels.model, room.front
     for slot in range(8):
         room.counts[slot] = kernels.candidate_offset[8 * k + slot + 1] - kernels.candidate_offset[8 * k + slot]
@@ -303,10 +338,20 @@ def _find_rows(kernels, k, several, dataflows, limits, arrays, datapath, workspa
     while model.matrix[k] and not dataflows >> dataflow & 1:
         dataflow += 1
     setting = Setting(k, limits, whole, nothing, splits, products, peak, control_s, output_loops, several)
-    rounds = np.int64(ROUNDS)
     dataflow, order, best = _search(
-        kernels, setting, rounds, dataflow, nothing, dataflows, arrays, datapath, workspace, room
+        kernels, setting, np.inf, np.int64(1), dataflow, nothing, dataflows, arrays, datapath, workspace, room
     )
+    large = best >= large_s
+    if large and best < np.inf:
+        best = _descend(
+            kernels, setting, dataflow, order, best, np.int64(ROUNDS - 1), arrays, datapath, workspace, room
+        )
+        chosen_dataflow, chosen_order, best = _best_choice(
+            kernels, setting, dataflow, order, best, dataflows, arrays, datapath, workspace, room
+        )
+        if chosen_dataflow != dataflow or chosen_order != order:
+            dataflow, order = chosen_dataflow, chosen_order
+            best = _descend(kernels, setting, dataflow, order, best, np.int64(1), arrays, datapath, workspace, room)
     if best == np.inf:
         return 0
     if not several:
@@ -315,13 +360,14 @@ def _find_rows(kernels, k, several, dataflows, limits, arrays, datapath, workspa
     alone = room.best.copy()
     set_tile(kernels, k, alone, workspace.tile)
     taken = room_of_tile(model.operands, k, workspace.tile, nothing, limits)
+    rounds = np.int64(0)
     for share in BUDGETS:
         if taken > share * whole:
             small = Setting(k, limits, share * whole, nothing, splits, products, peak, control_s, output_loops, several)
             _copy(alone, room.best)
-            _search(kernels, small, np.int64(1), dataflow, order, dataflows, arrays, datapath, workspace, room)
+            _search(kernels, small, np.inf, rounds, dataflow, order, dataflows, arrays, datapath, workspace, room)
     fastest_first(front)
-    if best <= (model.constants.kernel_launch_s + products / peak) * (1.0 + ENOUGH):
+    if not large:
         return front.rows[0]
     endless: Any = np.int64(1 << 60)
     everything: Any = np.int64(PLACEMENTS - 1)
@@ -329,8 +375,10 @@ def _find_rows(kernels, k, several, dataflows, limits, arrays, datapath, workspa
     stays = Setting(k, roomy, whole, everything, splits, products, peak, control_s, output_loops, not several)
     _copy(alone, room.best)
     dataflow, order, best = _search(
-        kernels, stays, np.int64(1), dataflow, order, dataflows, arrays, datapath, workspace, room
+        kernels, stays, best * (1.0 - WAITS), np.int64(1), dataflow, order, dataflows, arrays, datapath, workspace, room
     )
+    if best == np.inf:
+        return front.rows[0]
     set_row(front, front.rows[0], room.best, dataflow, order, best, 0.0)
     return front.rows[0] + 1
 
@@ -351,25 +399,46 @@ def _price_rows(kernels, k, rows, several, arrays, datapath, workspace, room, fo
         found.dataflow[k, row], found.loop_order[k, row] = dataflow, order
         laid_out = lay_out_row(model, k, order, workspace)
         compute_row(model, k, dataflow, splits, arrays[dataflow], datapath, laid_out, workspace)
-        for bits in range(PLACEMENTS if several else 1):
-            if bits >> WEIGHT & 1 and not has_weights:
-                found.seconds[k, row, bits] = found.seconds[k, row, bits - (1 << WEIGHT)]
-                continue
-            found.seconds[k, row, bits] = move_row(
-                model, k, np.int64(bits), datapath, laid_out, workspace, room.parts
-            )  # fmt: skip
-            if bits == 0:
-                found.parts[k, row] = room.parts
+        seconds = found.seconds[k, row]
+        seconds[0] = move_row(model, k, np.int64(0), datapath, laid_out, workspace, found.parts[k, row])
+        if not several:
+            continue
+        every = np.int64(PLACEMENTS - 1)
+        seconds[every] = move_row(model, k, every, datapath, laid_out, workspace, room.parts)
+        waits = seconds[every] < seconds[0] * (1.0 - NO_WAIT)
+        for bits in range(1, every):
+            if not waits:  # for DRAM in no placement: the time is that without any
+                seconds[bits] = seconds[0]
+            elif bits >> WEIGHT & 1 and not has_weights:
+                seconds[bits] = seconds[bits - (1 << WEIGHT)]
+            else:
+                seconds[bits] = move_row(model, k, np.int64(bits), datapath, laid_out, workspace, room.parts)
     found.rows[k] = rows
 
 
 @njit(cache=True, error_model="numpy")
-def _find(owned_kernels, datapath, dataflows, several, owned_workspace, owned_room, owned_found) -> None:
+def _find(
+    owned_kernels, datapath, kernel_order, enough, dataflows, several, owned_workspace, owned_room, owned_found
+) -> None:
     """`owned_...`: arrays that the caller keeps alive."""
     kernels, workspace, room, found = borrowed((owned_kernels, owned_workspace, owned_room, owned_found))
     if on_chip_bytes(datapath)[0] <= 0:
         return
     limits, arrays = tile_limits(datapath), usable_arrays(datapath)
-    for k in range(len(kernels.model.loops)):
-        rows = _find_rows(kernels, k, several, dataflows, limits, arrays, datapath, workspace, room)
+    least_s = 0.0
+    for k in kernel_order:
+        least_s += enough.executions[k] * enough.least_s[k]
+    least_of_all_s = least_s
+    for k in kernel_order:
+        large_s = SMALL_SHARE * least_of_all_s / enough.executions[k]
+        rows = _find_rows(kernels, k, large_s, several, dataflows, limits, arrays, datapath, workspace, room)
         _price_rows(kernels, k, rows, several, arrays, datapath, workspace, room, found)
+        fastest = np.inf
+        for row in range(rows):
+            for bits in range(PLACEMENTS if several else 1):
+                fastest = min(fastest, found.seconds[k, row, bits])
+        if rows > 0:
+            least_s += enough.executions[k] * max(0.0, fastest - enough.least_s[k])
+        if least_s > enough.seconds:
+            found.least_s[0] = least_s
+            return

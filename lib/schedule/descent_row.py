@@ -5,8 +5,8 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from lib.cost.pipeline import PART_NAMES, price_row
-from lib.cost.tile_step import StepModel, compute_step
+from lib.cost.pipeline import PART_NAMES, compute_mask, lay_out_row, move_row, set_step_tiles
+from lib.cost.tile_step import StepModel, fits_beside_residents
 from lib.program.kernels import INPUT, OUTPUT, WEIGHT
 from lib.schedule.best import cut_loops
 from lib.schedule.lower_bound import TileBounds, compute_bound, room_for_tile_bounds, set_tile_bounds, transfer_bound
@@ -35,8 +35,6 @@ class DescentRoom(NamedTuple):
     """int64[8] candidates of each loop."""
     nest: np.ndarray
     """int64[4, 8] loops that are cut, outermost first, by loop order; the last is that of the tile that is tried."""
-    step: np.ndarray
-    """float64[2, 8] compute of a step."""
     parts: np.ndarray
     """float64[16]"""
     tried: np.ndarray
@@ -49,7 +47,7 @@ def make_descent_room(operands: int) -> DescentRoom:
     """For kernels of up to `operands` operands."""
     return DescentRoom(
         np.empty(8, dtype=np.int64), np.empty(8, dtype=np.int64), np.empty(8, dtype=np.int64),
-        np.empty((4, 8), dtype=np.int64), np.empty((2, 8)), np.empty(len(PART_NAMES)), np.zeros(2, dtype=np.int64),
+        np.empty((4, 8), dtype=np.int64), np.empty(len(PART_NAMES)), np.zeros(2, dtype=np.int64),
         room_for_tile_bounds(operands), make_row_front(),
     )  # fmt: skip
 
@@ -115,21 +113,22 @@ def seconds_if_faster(kernels, setting, dataflow, order, best, arrays, datapath,
         return np.inf
     if transfer_bound(model, k, nest, depth, bounds, datapath) >= threshold:
         return np.inf
-    if best < np.inf:
-        compute_step(
-            model, k, tile, dataflow, setting.splits, arrays[dataflow], datapath, workspace.costs.room, room.step
-        )
-        computing = compute_bound(
-            room.step, nest, depth, tile, setting.output_loops, bounds, setting.products, setting.control_s,
-            setting.peak,
-        )  # fmt: skip
-        if first_load + computing >= threshold:
-            return np.inf
-    room.tried[1] += 1
-    seconds = price_row(
-        model, k, dataflow, order, setting.splits, setting.resident, arrays[dataflow], setting.limits, datapath,
-        workspace, room.parts,
+    # What the steps away from all edges compute, then, where that may do, the others and what moves.
+    laid_out = lay_out_row(model, k, order, workspace)
+    set_step_tiles(laid_out, workspace)
+    compute_mask(model, k, 0, dataflow, setting.splits, arrays[dataflow], datapath, workspace)
+    computing = compute_bound(
+        workspace.costs.compute[0], nest, depth, tile, setting.output_loops, bounds, setting.products,
+        setting.control_s, setting.peak,
     )  # fmt: skip
-    if setting.several and setting.resident == 0 and seconds < np.inf:
+    if first_load + computing >= threshold:
+        return np.inf
+    if not fits_beside_residents(model, k, tile, setting.resident, laid_out.partial_sums, setting.limits):
+        return np.inf
+    for mask in range(1, 1 << laid_out.edge_bits):
+        compute_mask(model, k, mask, dataflow, setting.splits, arrays[dataflow], datapath, workspace)
+    room.tried[1] += 1
+    seconds = move_row(model, k, setting.resident, datapath, laid_out, workspace, room.parts)
+    if setting.several and setting.resident == 0:
         keep_row(room.front, room.digits, dataflow, order, seconds, taken)
     return seconds

@@ -36,8 +36,8 @@ class LeastWork(NamedTuple):
     """float64[o] what they move whatever stays on chip, weights left out where those may stay."""
     weight_bytes: float
     """Of all weights that may stay: what the buffer can't hold of them moves."""
-    launches: float
-    """Kernels that are started."""
+    executions: np.ndarray
+    """float64[o]"""
 
 
 def least_work(work: WorkloadKernels, residency: Variant | None) -> LeastWork:
@@ -60,16 +60,28 @@ def least_work(work: WorkloadKernels, residency: Variant | None) -> LeastWork:
     )
     products = matrix_products(kernels)[work.occurrence] * executions
     # Weights of a kernel that runs several times would move each time that they do not stay: counted once.
-    return LeastWork(products, moved * executions, float(weights.sum()), float(executions.sum()))
+    return LeastWork(products, moved * executions, float(weights.sum()), executions.astype(np.float64))
 
 
 def least_seconds(least: LeastWork, datapath: Datapath, constants: SimulatorConstants) -> float:
     """No run of the workload takes less on a core."""
-    computing = least.products / (peak_flops_per_s(datapath) / 2.0)
-    moving = least.moved_bytes / datapath.dram_bytes_per_s
-    alone = float(np.maximum(computing, moving).sum())
+    alone = float(_busy_seconds(least, datapath).sum())
     together = _least_bytes(least, datapath) / datapath.dram_bytes_per_s
-    return least.launches * constants.kernel_launch_s + max(alone, together)
+    return float(least.executions.sum()) * constants.kernel_launch_s + max(alone, together)
+
+
+def least_kernel_seconds(
+    least: LeastWork, work: WorkloadKernels, datapath: Datapath, constants: SimulatorConstants
+) -> np.ndarray:  # fmt: skip
+    """float64[k] no kernel takes less in the mean of its executions."""
+    seconds = _busy_seconds(least, datapath) + least.executions * constants.kernel_launch_s
+    return np.bincount(work.occurrence, seconds, minlength=work.kernels.number) / work.executions
+
+
+def _busy_seconds(least: LeastWork, datapath: Datapath) -> np.ndarray:
+    """float64[o] without launches."""
+    computing = least.products / (peak_flops_per_s(datapath) / 2.0)
+    return np.maximum(computing, least.moved_bytes / datapath.dram_bytes_per_s)
 
 
 def least_joules(least: LeastWork, seconds: float, datapath: Datapath, rates: EnergyRates) -> float:

@@ -24,9 +24,9 @@ from lib.hardware.power import Power, chip_power
 from lib.program.softmax import Softmax
 from lib.residency.program_residency import Variant
 from lib.schedule.best import ANY_DATAFLOW
-from lib.schedule.descent import PreparedKernels, found_schedules, prepared
+from lib.schedule.descent import Enough, PreparedKernels, found_schedules, prepared
 from lib.schedule.schedules import INPUT_STATIONARY, OUTPUT_STATIONARY, WEIGHT_STATIONARY
-from lib.search.bound import LeastWork, least_joules, least_seconds, least_work
+from lib.search.bound import LeastWork, least_joules, least_kernel_seconds, least_seconds, least_work
 from lib.search.outcome import Outcome
 from lib.search.run import Run, compiled_run, quick_run, thorough_run
 from lib.search.space import Point, datapath_of
@@ -205,12 +205,16 @@ class Evaluator:
                 return stopped
             found = quick_run(
                 self._work(id, core, softmax), self._prepare(id, core, softmax), core, self.model, self.residency,
-                DATAFLOW_BITS[dataflows],
+                DATAFLOW_BITS[dataflows], self._enough(id, design, core, softmax, reach, incumbent),
             )  # fmt: skip
-            if not isinstance(found, Run):
-                return self._unschedulable(design, id, core, softmax, found)
-            runs[id] = found
-            reach[id] = _Bound(found.latency_s, found.joules * core.native_batch)
+            if isinstance(found, Run):
+                runs[id] = found
+                reach[id] = _Bound(found.latency_s, found.joules * core.native_batch)
+            elif found.failing.any():
+                return self._unschedulable(design, id, core, softmax, found.failing)
+            else:
+                reach[id] = reach[id]._replace(seconds=found.least_s)
+                return self._stopped_at_bound(design, core, reach, incumbent)
         return self._evaluation(design, runs, self._latency_limit)
 
     def final_of(self, point: Point) -> Evaluation:
@@ -297,20 +301,41 @@ class Evaluator:
         if slowest_s > self._latency_limit:
             reason = f"a batch takes at least {slowest_s:.3g} s, the limit is {self._latency_limit:g} s"
             return _stopped(design, "latency", reason)._replace(slowest_s=slowest_s)
-        if incumbent is None:
+        if incumbent is None or self._reach_value(design, core, reach) > incumbent:
             return None
+        return self._stopped_at_bound(design, core, reach, incumbent)
+
+    def _reach_value(self, design: Design, core: Datapath, reach: Mapping[str, _Bound]) -> float:
+        """Upper bound of the objective's value."""
+        seconds = self._mean({id: bound.seconds for id, bound in reach.items()})
+        joules = self._mean({id: bound.joules for id, bound in reach.items()})
         at_best = _stopped(design, "ok", "")._replace(
-            queries_per_s=self._mean(
-                {id: core.cores * core.native_batch / bound.seconds for id, bound in reach.items()}
-            ),
-            latency_s=self._mean({id: bound.seconds for id, bound in reach.items()}),
-            joules=self._mean({id: bound.joules / core.native_batch for id, bound in reach.items()}),
-        )
-        bound = self.value(at_best)
-        if bound > incumbent:
-            return None
-        reason = f"at best {bound:.3g}, where {incumbent:.3g} is known"
+            queries_per_s=core.cores * core.native_batch / seconds, latency_s=seconds,
+            joules=joules / core.native_batch,
+        )  # fmt: skip
+        return self.value(at_best)
+
+    def _stopped_at_bound(
+        self, design: Design, core: Datapath, reach: Mapping[str, _Bound], incumbent: float | None
+    ) -> Evaluation:
+        bound = self._reach_value(design, core, reach)
+        reason = f"at best {bound:.3g}, where {incumbent or 0.0:.3g} is known"
         return _stopped(design, "bound", reason)._replace(bound=bound)
+
+    def _enough(
+        self, id: str, design: Design, core: Datapath, softmax: Softmax, reach: Mapping[str, _Bound],
+        incumbent: float | None,
+    ) -> Enough:  # fmt: skip
+        """The time of a workload above which the trial can't beat the incumbent, if the others reach their bounds."""
+        work, least = self._work(id, core, softmax), self._least[id, core.native_batch, softmax]
+        seconds = math.inf
+        if incumbent is not None and incumbent > 0 and self.objective != "energy":
+            headroom = self._reach_value(design, core, reach) / incumbent
+            seconds = reach[id].seconds * headroom ** (1.0 / self.weights[id])
+        return Enough(
+            seconds, work.executions.astype(np.float64),
+            least_kernel_seconds(least, work, core, self.model.constants),
+        )  # fmt: skip
 
     def _mean(self, values: Mapping[str, float]) -> float:
         """Weighted geometric mean by workload; 0 where one is."""

@@ -21,13 +21,22 @@ from lib.residency.residency import Residency
 from lib.residency.solve import solve_priced
 from lib.schedule.best import best_schedules
 from lib.schedule.default import default_schedule
-from lib.schedule.descent import PreparedKernels, found_schedules
+from lib.schedule.descent import Enough, PreparedKernels, found_schedules
 from lib.schedule.schedules import Schedules
 from lib.search.workload import WorkloadKernels
 
 TRIAL_GAP = 1e-2
 """Inside a trial a placement is taken that is proven to lie within this share of the best (`lifetime`); the chain
 solver of `paper` is quick enough to be run to its end."""
+
+
+class NoRun(NamedTuple):
+    """Why there is no run of k kernels."""
+
+    failing: np.ndarray
+    """bool[k] no tile of the kernel fits."""
+    least_s: float
+    """Where that is more than enough, so that the trial ended early: what all kernels take at least, else 0."""
 
 
 class Run(NamedTuple):
@@ -59,20 +68,28 @@ def compiled_run(work: WorkloadKernels, datapath: Datapath, model: Simulator) ->
 
 def quick_run(
     work: WorkloadKernels, prepared: PreparedKernels, datapath: Datapath, model: Simulator, residency: Variant | None,
-    dataflows: int,
-) -> Run | np.ndarray:  # fmt: skip
-    """Schedules by descent, residency with a gap; bool[k] of the kernels that no tile fits, if there are any."""
+    dataflows: int, enough: Enough | None = None,
+) -> Run | NoRun:  # fmt: skip
+    """Schedules by descent, residency with a gap. With `enough` no run that surely takes longer."""
     several = residency is not None and datapath.global_buffer_bytes > 0
-    found = found_schedules(prepared, datapath, several=several, dataflows=dataflows)
-    if not found.rows.all():
-        return found.rows == 0
+    found = found_schedules(prepared, datapath, several=several, dataflows=dataflows, enough=enough)
+    if found.least_s[0] > 0 or not found.rows.all():
+        return NoRun((found.rows == 0) & (found.least_s[0] == 0), float(found.least_s[0]))
     rows, seconds, parts = found.choices()
     costs = PlacementCosts(seconds.transpose(0, 2, 1), _dram_bytes(parts))
     stays = None
     if several and residency is not None:
         gap = np.inf if residency == "paper" else TRIAL_GAP
         stays = solve_priced(
-            work.found, work.leaves, rows, costs, datapath, residency, accepted_gap=gap, exact_seconds=0.0
+            work.found,
+            work.leaves,
+            rows,
+            costs,
+            datapath,
+            residency,
+            accepted_gap=gap,
+            exact_seconds=0.0,
+            start_from_paper=False,
         )
     return _run(work, rows, costs, parts, datapath, model, stays)
 

@@ -12,7 +12,7 @@ from lib.hardware.datapath import datapath_from_spec
 from lib.hardware.power import chip_power
 from lib.schedule.best import ANY_DATAFLOW
 from lib.schedule.descent import prepared
-from lib.search.bound import least_seconds, least_work
+from lib.search.bound import least_kernel_seconds, least_seconds, least_work
 from lib.search.evaluate import Evaluator
 from lib.search.run import quick_run
 from lib.search.workload import WorkloadKernels
@@ -167,6 +167,10 @@ def test_a_trial_that_cannot_win_stops(evaluator):
     assert stopped.feasible
     assert stopped.detail.state == "bound"
     assert value <= stopped.value <= 100 * value
+    # A bound that is too high lets the first kernels run; what they take decides.
+    later = evaluator.outcome(LARGE_POINT, incumbent=0.99 * stopped.value)
+    assert later.bound == (later.value <= 0.99 * stopped.value)
+    assert value <= later.value
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -179,6 +183,9 @@ def test_no_run_beats_the_bound(seed, residency):
         bound = least_seconds(least_work(work, residency), datapath, model.constants)
         found = quick_run(work, prepared(work.kernels, datapath), datapath, model, residency, ANY_DATAFLOW)
         assert 0 < bound <= found.latency_s
+        kernel_s = least_kernel_seconds(least_work(work, residency), work, datapath, model.constants)
+        seconds = np.bincount(work.occurrence, found.occurrence_s * work.occurrence_executions) / work.executions
+        assert (kernel_s <= seconds * (1 + 1e-9)).all()
 
 
 def test_the_bound_by_hand():
