@@ -11,7 +11,7 @@ import tempfile
 from pathlib import Path
 
 LIBRARY = Path(__file__).parent
-COMPILED_PACKAGES = ("program", "schedule", "hardware", "cost", "dataset", "evaluation", "gnn", "search")
+COMPILED_PACKAGES = ("program", "schedule", "hardware", "cost", "residency", "dataset", "evaluation", "gnn", "search")
 KEPT_STATES = 4
 """Folders of older states that are kept, e.g. for a branch that one comes back to."""
 CACHE_FILES = "lib.compiled_code_files.CompiledCodeFiles"
