@@ -48,6 +48,7 @@ STARTS = np.array(
     [
         [BATCH, OUT_H, OUT_W, GROUP, OUT_C, IN_C, KERNEL_H, KERNEL_W],
         [OUT_C, BATCH, OUT_H, OUT_W, GROUP, IN_C, KERNEL_H, KERNEL_W],
+        [BATCH, GROUP, IN_C, OUT_C, OUT_H, OUT_W, KERNEL_H, KERNEL_W],
     ]
 )
 """Orders in which the loops of the whole kernel are cut until it fits, each to its end before the next."""
