@@ -224,6 +224,16 @@ def search_programs(wildcards):
     return programs(search_spec(wildcards)["workloads"])
 
 
+def learned_searches():
+    """Searches whose designs a learned model pre-screens."""
+    return [name for name, search in STUDY.searches.items() if search.surrogate in STUDY.models]
+
+
+def search_model(wildcards):
+    """The model of such a search, by its first seed."""
+    return model_manifests(search_spec(wildcards)["surrogate"])[0]
+
+
 def search_islands(wildcards):
     islands = range(1, STUDY.searches[wildcards.search].islands + 1)
     return [f"{RESULTS}/search/{wildcards.search}/island-{island}/manifest.json" for island in islands]

@@ -8,7 +8,7 @@ rule search:
     benchmark:
         f"{RESULTS}/benchmark/search/{{search}}/island-{{island}}.tsv"
     wildcard_constraints:
-        search=names(STUDY.searches),
+        search=names(set(STUDY.searches) - set(learned_searches())),
         island=r"\d+",
     conda:
         "../workflow/envs/tilewright.yaml"
@@ -22,6 +22,33 @@ rule search:
         "Searching {wildcards.search}, island {wildcards.island}"
     script:
         "../workflow/scripts/search.py"
+
+
+rule learned_search:
+    input:
+        programs=search_programs,
+        model=search_model,
+    output:
+        files("search/{search}/island-{island}", "trials.parquet", "kernels.parquet", "best.yaml", "designs.json"),
+    log:
+        f"{RESULTS}/log/learned_search/{{search}}/island-{{island}}.log",
+    benchmark:
+        f"{RESULTS}/benchmark/learned_search/{{search}}/island-{{island}}.tsv"
+    wildcard_constraints:
+        search=names(learned_searches()),
+        island=r"\d+",
+    conda:
+        "../workflow/envs/tilewright.yaml"
+    threads: 1
+    resources:
+        mem_mb=4000,
+    params:
+        spec=search_spec,
+        code=code("learned_search"),
+    message:
+        "Searching {wildcards.search} with a learned model, island {wildcards.island}"
+    script:
+        "../workflow/scripts/learned_search.py"
 
 
 rule search_summary:

@@ -17,6 +17,7 @@ from schemas.hardware_references import hardware_of_dataset, hardware_problems, 
 from schemas.model import Model
 from schemas.problem import Path, Problem, allowed_names, got
 from schemas.search import SURROGATES
+from schemas.search_references import surrogate_problems
 from schemas.split import drawn_split
 from schemas.study_base import select
 from schemas.workload import FIXED_BATCH, all_batches, written_ids
@@ -116,6 +117,7 @@ def consistency_problems(study: "Study", known: Mapping[str, list[str]]) -> list
         *_evaluation_problems(study, known),
         *autotune_problems(study),
         *_search_problems(study, known),
+        *surrogate_problems(study),
         *_fidelity_problems(study),
     ]
 

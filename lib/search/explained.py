@@ -15,6 +15,8 @@ import numpy as np
 import pandas as pd
 
 from lib.search.evaluate import LIMIT_MODEL, Evaluator
+from lib.search.space import BESIDE_THE_DATAPATH, Point, datapath_of
+from schemas.hardware import HARDWARE_PRESETS, merged_datapath
 from schemas.quantity import BANDWIDTH, SIZE
 
 Setting = Mapping[str, Any]
@@ -55,6 +57,19 @@ def explained(evaluator: Evaluator, reference: Setting, design: Setting) -> pd.D
         if table is not None:
             return table
     raise ValueError(f"the workloads don't run on {dict(reference)} or {dict(design)}")
+
+
+def against_fast_large(evaluator: Evaluator, point: Point | None) -> pd.DataFrame:
+    """:func:`explained` of a point of the space against FAST-Large; no rows without a point, or where one of the two
+    can't run the workloads."""
+    fast_large = merged_datapath([HARDWARE_PRESETS["fast-large"]]) | {"softmax": "three-pass", "dataflows": "any"}
+    try:
+        design = (
+            fast_large if point is None else datapath_of(point) | {name: point[name] for name in BESIDE_THE_DATAPATH}
+        )
+        return explained(evaluator, fast_large, design)
+    except ValueError:
+        return explained(evaluator, fast_large, fast_large)
 
 
 def _worth(evaluator: Evaluator) -> Callable[[Setting], np.ndarray | None]:

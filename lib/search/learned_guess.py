@@ -1,19 +1,17 @@
 """What a learned model says a design is worth: its kernels' predicted seconds, summed."""
 
-import math
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
 from lib.cost.learned import Learned
-from lib.hardware.datapath import datapath_from_spec
+from lib.hardware.datapath import Datapath, datapath_from_spec
 from lib.models import LearnedModel
 from lib.schedule.nearly_default import nearly_default_tiles
 from lib.schedule.schedules import schedules_for_tiles
-from lib.search.first_guess import log_value
+from lib.search.first_guess import log_value, mean_log_queries_per_s
 from lib.search.space import Point, datapath_of
-from lib.search.workload import KernelsByBatch
+from lib.search.workload import KernelsByBatch, WorkloadKernels
 
 
 class LearnedGuess:
@@ -35,14 +33,10 @@ class LearnedGuess:
 
     def _one(self, point: Point) -> float:
         spec = datapath_of(point)
-        total = sum(
-            self.weights[id] * self._log_queries_per_s(kernels_of, spec) for id, kernels_of in self.workloads.items()
-        )
-        return log_value(self.objective, math.exp(total / sum(self.weights.values())), spec)
+        core = datapath_from_spec(spec)
+        batch_s = {id: self._seconds(kernels_of(core.native_batch), core) for id, kernels_of in self.workloads.items()}
+        return log_value(self.objective, mean_log_queries_per_s(batch_s, self.weights, spec), spec)
 
-    def _log_queries_per_s(self, kernels_of: KernelsByBatch, spec: dict[str, Any]) -> float:
-        work, datapath = kernels_of(spec["native_batch"]), datapath_from_spec(spec)
-        tile = nearly_default_tiles(work.kernels, datapath)
-        rows = schedules_for_tiles(np.arange(work.kernels.number), tile)
-        seconds = float(self.model.cost(work.kernels, rows, datapath).value @ work.executions)
-        return math.log(spec["cores"] * spec["native_batch"] / seconds)
+    def _seconds(self, work: WorkloadKernels, core: Datapath) -> float:
+        rows = schedules_for_tiles(np.arange(work.kernels.number), nearly_default_tiles(work.kernels, core))
+        return float(self.model.cost(work.kernels, rows, core).value @ work.executions)

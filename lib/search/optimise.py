@@ -15,6 +15,7 @@ from lib.search.cma_es import CmaEs
 from lib.search.nsga2 import Nsga2
 from lib.search.optimiser import MakeOptimiser, Optimiser, RandomSearch
 from lib.search.outcome import Outcome
+from lib.search.prescreen import PreScreened
 from lib.search.space import Point, Space, design_of_point
 from lib.search.swarm import Swarm
 from lib.search.tpe import Tpe
@@ -55,22 +56,27 @@ def optimise(
     evaluate: Evaluate,
     history: Sequence[Trial] = (),
     record: Callable[[Trial], None] | None = None,
+    screen: Callable[[Optimiser], PreScreened] | None = None,
 ) -> list[Trial]:
     """Run a search until there are `trials` trials.
 
     Those in `history` (its first trials, in order) are taken over, not evaluated again; `record` is called with every
-    other one. A design that comes up again has the outcome that it had. Raises ValueError for an unknown optimiser. A
+    other one. A design that comes up again has the outcome that it had. `screen` puts a surrogate between the optimiser
+    and its trials. Raises ValueError for an unknown optimiser. A
     failing `evaluate` is raised on with the trial's number and point.
     """
     name = optimiser if isinstance(optimiser, str) else type(optimiser).__name__
     if isinstance(optimiser, str):
         optimiser = optimiser_of(optimiser, space)
+    if screen is not None:
+        optimiser = screen(optimiser)
     done: list[Trial] = []
     met: dict[tuple, Outcome] = {}
     best: float | None = None
     with Progress(f"search ({name})", trials) as progress:
         for number in range(trials):
-            positions = optimiser.ask(np.random.default_rng([seed, island, number]))
+            if number >= len(history) or screen is None:  # asks of a pre-screened optimiser leave no trace
+                positions = optimiser.ask(np.random.default_rng([seed, island, number]))
             if number < len(history):
                 trial = history[number]._replace(number=number)
                 positions = space.positions(trial.point)

@@ -96,10 +96,10 @@ class PreScreened:
         if design in self._met:
             return
         self._met.add(design)
-        if self.limits.keeps(datapath_of(point)):
+        if self.limits.keeps(datapath_of(point)):  # of a trial that ended at its bound only that it kept the limits
             self._features.append(design_features(point))
             self._guessed.append(self._asked[design] if design in self._asked else float(self.guess([point])[0]))
-            self._value.append(outcome.value)
+            self._value.append(outcome.value if outcome.feasible and not outcome.bound else np.nan)
             self._kept.append(outcome.feasible)
 
     def _optimistic(self, points: list[Point], guessed: np.ndarray) -> np.ndarray:
@@ -124,7 +124,7 @@ class PreScreened:
         features, kept = np.array(self._features[:number]), np.array(self._kept[:number])
         value, guessed = np.array(self._value[:number]), np.array(self._guessed[:number])
         rng = np.random.default_rng([*self.seed, number])
-        rows = np.flatnonzero(kept & np.isfinite(guessed))
+        rows = np.flatnonzero(np.isfinite(value) & np.isfinite(guessed))
         if len(rows) > MOST_ROWS:
             best = rows[np.argsort(-value[rows], kind="stable")[: MOST_ROWS // 2]]
             rows = np.union1d(best, rows[-MOST_ROWS // 2 :])

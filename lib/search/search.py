@@ -7,9 +7,11 @@ from typing import Any
 from lib.cost.simulator import Simulator
 from lib.journal import Journal
 from lib.search.evaluate import Evaluator, softmax_of
+from lib.search.first_guess import FirstGuess
 from lib.search.kernels_table import kernels_table
 from lib.search.optimise import Trial, optimise
 from lib.search.results import Best, best_yaml, designs
+from lib.search.screening import screening
 from lib.search.space import space_from_spec
 from lib.search.trial_figures import keep_figures
 from lib.search.trial_journal import TrialJournal
@@ -26,11 +28,16 @@ FINALISTS = 3
 
 
 def run_search(
-    spec: dict[str, Any], workloads: Mapping[str, KernelsByBatch], model: Simulator, journal: Journal | None = None
+    spec: dict[str, Any],
+    workloads: Mapping[str, KernelsByBatch],
+    model: Simulator,
+    journal: Journal | None = None,
+    guess: FirstGuess | None = None,
 ) -> dict[str, Any]:
     """Run one island of a resolved `searches:` entry; contents of a `schemas.search_artifact.SearchArtifact`.
 
-    Trials that `journal` holds are not run again. Raises ValueError where the baseline can't run a workload.
+    Trials that `journal` holds are not run again. `guess`: of the learned model that pre-screens designs, where the
+    entry names one. Raises ValueError where the baseline can't run a workload.
     """
     space = space_from_spec(spec["space"])
     baseline = spec["baseline"]
@@ -49,6 +56,7 @@ def run_search(
         evaluate=keep_figures(evaluator),
         history=kept.history(),
         record=kept.record,
+        screen=screening(spec, space, evaluator, guess),
     )
     kept.write()
     unmet = unmet_limits(trials, spec["limits"])

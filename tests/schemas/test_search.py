@@ -29,7 +29,7 @@ def test_every_parameter_has_names_or_bounds_which_hold_table_3():
 def test_everything_that_a_search_may_say(tmp_path: Path):
     keys = (
         "weights: {mobilenet-v2: 2}, baseline_schedule: best, objective: energy, optimiser: swarm, trials: 5000, "
-        "islands: 5, residency: lifetime, limits: {latency_s: 15 ms}, surrogate: timer, "
+        "islands: 5, residency: lifetime, limits: {latency_s: 15 ms}, surrogate: regression, "
         "space: {dram_kind: [hbm2, gddr6], softmax: [two-pass, three-pass], dataflows: [output-stationary, any]}"
     )
     spec = study_of(tmp_path, with_search(keys)).resolved_search("mobile", 3)
@@ -38,7 +38,7 @@ def test_everything_that_a_search_may_say(tmp_path: Path):
     assert spec == {
         "id": "mobile", "workloads": ["mobilenet-v2"], "weights": {"mobilenet-v2": 2.0}, "baseline_schedule": "best",
         "objective": "energy", "optimiser": "swarm", "trials": 5000, "island": 3, "residency": "lifetime",
-        "limits": {"tdp_ratio": 2.0, "area_ratio": 1.67, "latency_s": pytest.approx(0.015)}, "surrogate": "timer",
+        "limits": {"tdp_ratio": 2.0, "area_ratio": 1.67, "latency_s": pytest.approx(0.015)}, "surrogate": "regression",
         "seed": 1,
     }  # fmt: skip
     assert space["dram_kind"] == ["gddr6", "hbm2"]

@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 
 from lib.search.evaluate import design_of
-from lib.search.explained import explained
+from lib.search.explained import against_fast_large, explained
 from schemas.datapath_limits import datapath_problem
 from schemas.hardware import HARDWARE_PRESETS, merged_datapath
+from schemas.search_space import DEFAULT_SPACE
 
 REFERENCE = merged_datapath([HARDWARE_PRESETS["fast-large"]]) | {"softmax": "three-pass", "dataflows": "any"}
 
@@ -83,3 +84,13 @@ def test_nothing_differs():
 def test_a_design_that_cannot_be_built():
     with pytest.raises(ValueError, match="the workloads don't run on"):
         explained(ByHand(), REFERENCE, REFERENCE | {"l1_config": "private", "l1_input_bytes": 16})
+
+
+def test_against_fast_large():
+    point = {name: REFERENCE[name] for name in DEFAULT_SPACE if name in REFERENCE} | {"vector_multiplier": 1}
+    assert against_fast_large(ByHand(), None).empty
+    assert against_fast_large(ByHand(), point).empty  # FAST-Large is a point of table 3
+    table = against_fast_large(ByHand(), point | {"native_batch": 16})
+    assert table["group"].tolist() == ["batch"]
+    assert table["share_performance"].tolist() == [1.0]
+    assert against_fast_large(ByHand(), point | {"l1_config": "private", "systolic_rows": 1024}).empty

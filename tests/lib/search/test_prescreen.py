@@ -5,9 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from lib.search.first_guess import BusyArrays
 from lib.search.free_limits import FreeLimits, design_tdp_w, free_limits
-from lib.search.optimise import optimise, optimiser_of
+from lib.search.optimise import optimise
 from lib.search.outcome import Outcome
 from lib.search.prescreen import PreScreened, latest_milestone
 from lib.search.space import datapath_of
@@ -30,13 +29,21 @@ def toy(point, best=None):
     )
 
 
-def screened(optimiser="swarm", seed=1):
+def peak_per_watt(points):
+    """A first guess."""
+    specs = [datapath_of(point) for point in points]
+    return np.array([math.log(spec["pes_x"] * spec["pes_y"] / design_tdp_w(spec)) for spec in specs])
+
+
+def run(optimiser, trials, seed=1, screened=True, limits=LIMITS, **options):
     space = table_3()
-    return PreScreened(optimiser_of(optimiser, space), space, BusyArrays("perf-per-tdp"), LIMITS, [seed, 0])
 
+    def screen(optimiser):
+        return PreScreened(optimiser, space, peak_per_watt, limits, [seed, 0])
 
-def run(optimiser, trials, seed=1, history=(), record=None):
-    return optimise(table_3(), optimiser, trials, seed=seed, island=0, evaluate=toy, history=history, record=record)
+    return optimise(
+        space, optimiser, trials, seed=seed, island=0, evaluate=toy, screen=screen if screened else None, **options
+    )
 
 
 def best(trials):
@@ -45,37 +52,33 @@ def best(trials):
 
 @pytest.mark.parametrize("optimiser", ["random", "tpe", "swarm"])
 def test_continued_equals_uninterrupted(optimiser):
-    whole = run(screened(optimiser), 60)
-    continued = run(screened(optimiser), 60, history=whole[:37])
-    assert continued == whole
-    assert run(screened(optimiser), 60, seed=2) != whole
+    whole = run(optimiser, 60)
+    recorded = []
+    assert run(optimiser, 60, history=whole[:37], record=recorded.append) == whole
+    assert recorded == whole[37:]
+    assert run(optimiser, 60, seed=2) != whole
 
 
 def test_the_same_number_of_trials_reaches_more():
-    assert np.mean([best(run(screened("random", seed), 80, seed)) for seed in (1, 2, 3)]) > 1.3 * np.mean(
-        [best(run("random", 80, seed)) for seed in (1, 2, 3)]
-    )
+    screened = np.mean([best(run("random", 80, seed)) for seed in (1, 2, 3)])
+    assert screened > 1.3 * np.mean([best(run("random", 80, seed, screened=False)) for seed in (1, 2, 3)])
 
 
 def test_trials_keep_the_limits_that_cost_nothing_and_differ():
-    trials = run(screened(), 80)
+    trials = run("swarm", 80)
     assert all(LIMITS.keeps(datapath_of(trial.point)) for trial in trials[5:])
     assert len({tuple(datapath_of(trial.point).items()) for trial in trials}) == 80
 
 
 def test_limits_that_only_a_run_tells_are_learnt():
-    trials = run(screened("random"), 200)
+    trials = run("random", 200)
     late = [trial.outcome.violations["latency"] > 0 for trial in trials]
     assert sum(late) > 2  # two of nine batches are too large
     assert np.mean(late[-100:]) < 0.1
 
 
 def test_nothing_passes():
-    space = table_3()
-    none = FreeLimits(area_mm2=0.0, tdp_w=0.0)
-    optimiser = PreScreened(optimiser_of("random", space), space, BusyArrays("throughput"), none, [1, 0])
-    points = [trial.point for trial in run(optimiser, 10)]
-    assert len(points) == 10
+    assert len(run("random", 10, limits=FreeLimits(area_mm2=0.0, tdp_w=0.0))) == 10
 
 
 def test_milestones():
@@ -89,15 +92,3 @@ def test_limits_are_those_of_the_baseline():
     assert not free_limits(BASELINE, {"area_ratio": 1.1, "tdp_ratio": 2.0}).keeps(fast_large)
     # Half of what 32 rows take.
     assert not LIMITS.keeps(fast_large | {"l1_config": "private", "l1_input_bytes": 64})
-
-
-@pytest.mark.parametrize(
-    ("objective", "ratio"),
-    [("throughput", 4.0), ("latency", 2.0)],
-)
-def test_busy_arrays(objective, ratio):
-    """Four times the arrays, twice the batch."""
-    point = {name: values[min(1, len(values) - 1)] for name, values in table_3().values.items()}
-    larger = point | {"systolic_rows": point["systolic_rows"] * 4, "native_batch": 2 * point["native_batch"]}
-    first, second = BusyArrays(objective)([point, larger])
-    assert math.exp(second - first) == pytest.approx(ratio)

@@ -131,3 +131,15 @@ def test_a_search_without_a_design_says_which_limits_were_too_tight(caplog):
     for name, content in contents.items():
         assert SearchArtifact.files[name].problem(content) is None
     assert SearchArtifact.check(contents) is None
+
+
+def test_a_screened_search_continues_too():
+    spec = SPEC | {"surrogate": "regression", "optimiser": "swarm", "trials": 45}
+    whole = run(spec)["trials.parquet"]
+    assert not whole.equals(run(spec | {"surrogate": "none"})["trials.parquet"])
+    assert not whole.state.isin(["area", "tdp"]).any()
+    assert (
+        run(spec | {"trials": 30})["trials.parquet"]
+        .drop(columns="pareto")
+        .equals(whole.iloc[:30].drop(columns="pareto"))
+    )
