@@ -2,7 +2,14 @@ rule search:
     input:
         programs=search_programs,
     output:
-        files("search/{search}/island-{island}", "trials.parquet", "kernels.parquet", "best.yaml", "designs.json"),
+        files(
+            "search/{search}/island-{island}",
+            "trials.parquet",
+            "kernels.parquet",
+            "explained.parquet",
+            "best.yaml",
+            "designs.json",
+        ),
     log:
         f"{RESULTS}/log/search/{{search}}/island-{{island}}.log",
     benchmark:
@@ -29,7 +36,14 @@ rule learned_search:
         programs=search_programs,
         model=search_model,
     output:
-        files("search/{search}/island-{island}", "trials.parquet", "kernels.parquet", "best.yaml", "designs.json"),
+        files(
+            "search/{search}/island-{island}",
+            "trials.parquet",
+            "kernels.parquet",
+            "explained.parquet",
+            "best.yaml",
+            "designs.json",
+        ),
     log:
         f"{RESULTS}/log/learned_search/{{search}}/island-{{island}}.log",
     benchmark:
@@ -60,6 +74,7 @@ rule search_summary:
             "trials.parquet",
             "progress.parquet",
             "kernels.parquet",
+            "explained.parquet",
             "best.yaml",
             "designs.json",
         ),

@@ -119,6 +119,21 @@ KERNELS = TableSpec(
     }
 )
 
+EXPLAINED = TableSpec(
+    {
+        "group": Column("string"),
+        "reference": Column("string"),
+        "design": Column("string"),
+        **{
+            f"{kind}_{part}": Column("float64")
+            for kind in ("ladder", "share")
+            for part in ("gain", "performance", "power")
+        },
+    }
+)
+"""What makes the best design better than FAST-Large: a row a group of parameters, log2 of ratios
+(:func:`lib.search.explained.explained`); no rows without a design, or where FAST-Large can't run the workloads."""
+
 
 class SearchArtifact(Artifact):
     """One island of a search."""
@@ -126,6 +141,7 @@ class SearchArtifact(Artifact):
     files: ClassVar[dict[str, FileSpec]] = {
         "trials.parquet": TableSpec(TRIALS),
         "kernels.parquet": KERNELS,
+        "explained.parquet": EXPLAINED,
         "best.yaml": TextSpec(),
         "designs.json": ModelSpec(SearchDesigns),
     }
@@ -151,6 +167,7 @@ class SearchSummaryArtifact(Artifact):
             }
         ),
         "kernels.parquet": KERNELS,
+        "explained.parquet": EXPLAINED,
         "best.yaml": TextSpec(),
         "designs.json": ModelSpec(SearchDesigns),
     }

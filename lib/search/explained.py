@@ -102,7 +102,7 @@ def _priced(
     """The table; None where a hybrid is worth nothing."""
     keys = [tuple(key for group in joined for key in GROUPS[group]) for joined in groups]
     values: dict[int, np.ndarray] = {}
-    for changed in range(2 ** len(groups)):
+    for changed in range(2 ** len(groups) if groups else 0):
         taken = {key for place, names in enumerate(keys) if changed >> place & 1 for key in names}
         value = worth({key: (design if key in taken else reference)[key] for key in reference})
         if value is None:

@@ -12,6 +12,7 @@ from lib.hardware.datapath import Datapath, datapath_from_spec
 from lib.program.softmax import Softmax
 from lib.residency.program_residency import Variant
 from lib.search.bound import LeastWork, least_seconds, least_work
+from lib.search.evaluate import softmax_of
 from lib.search.free_limits import design_tdp_w
 from lib.search.space import Point, datapath_of
 from lib.search.workload import KernelsByBatch
@@ -53,11 +54,6 @@ class Roofline:
         if key not in self._least:
             self._least[key] = least_work(self.workloads[id](core.native_batch, softmax), self.residency)
         return least_seconds(self._least[key], core, self.constants)
-
-
-def softmax_of(point: Point) -> Softmax:
-    """The form of a point's softmaxes."""
-    return "two-pass" if point["softmax"] == "two-pass" else "three-pass"
 
 
 def mean_log_queries_per_s(batch_s: Mapping[str, float], weights: Mapping[str, float], spec: dict[str, Any]) -> float:

@@ -7,6 +7,7 @@ from typing import Any
 from lib.cost.simulator import Simulator
 from lib.journal import Journal
 from lib.search.evaluate import Evaluator, softmax_of
+from lib.search.explained import against_fast_large
 from lib.search.first_guess import FirstGuess
 from lib.search.kernels_table import kernels_table
 from lib.search.optimise import Trial, optimise
@@ -66,6 +67,7 @@ def run_search(
     return {
         "trials.parquet": trials_table(trials, space),
         "kernels.parquet": kernels_table(workloads, evaluator.baseline, best),
+        "explained.parquet": against_fast_large(evaluator, None if best is None else trials[best.trial].point),
         "best.yaml": best_yaml(spec["id"], baseline["id"], evaluator, best, len(trials), unmet),
         "designs.json": designs(space, evaluator, baseline["id"], best, unmet),
     }

@@ -137,6 +137,11 @@ def search(island: int, gains: list[float], workloads=("net",), **spec) -> Stub:
          "best_dram_bytes": [1e6, 1e6], "input_resident": [0.0, 1.0], "weight_resident": [0.0, 1.0],
          "output_resident": [1.0, 0.0]}
     )  # fmt: skip
+    explained = pd.DataFrame(
+        {"group": ["batch", "DRAM"], "reference": ["8", "8 x gddr6, 448 GB/s"], "design": ["16", "4 x gddr6, 224 GB/s"],
+         "ladder_gain": [1.0, -0.25], "ladder_performance": [1.0, -0.5], "ladder_power": [0.0, 0.25],
+         "share_gain": [0.75, 0.0], "share_performance": [0.75, -0.25], "share_power": [0.0, 0.25]}
+    )  # fmt: skip
     compiled = design("tpu-v3", 100.0, 50.0, 1.0, workloads)
     designs = SearchDesigns(
         space_size=1000, power_area_model="fast-fitted", baseline=compiled, compiled=compiled,
@@ -153,6 +158,7 @@ def search(island: int, gains: list[float], workloads=("net",), **spec) -> Stub:
     contents = {
         "trials.parquet": trials,
         "kernels.parquet": kernels,
+        "explained.parquet": explained,
         "designs.json": designs,
         "best.yaml": "best: {}\n",
     }

@@ -52,6 +52,9 @@ def test_a_search_makes_a_valid_artifact(tmp_path):
     assert trials.pareto[ok.index].any()
     assert not trials.pareto[trials.state != "ok"].any()
 
+    explained = artifact["explained.parquet"]
+    assert explained["share_gain"].sum() == pytest.approx(explained["ladder_gain"].sum())
+
     entry = yaml.safe_load(artifact["best.yaml"])["toy-best"]
     design = artifact["designs.json"].best
     assert Hardware.model_validate(entry).datapath.given() == design.hardware
