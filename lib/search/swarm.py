@@ -5,6 +5,7 @@ it best beyond 2,000 trials (figure 11). Neither FAST nor Vizier's papers print 
 its members are chosen, coefficients, perturbations and the treatment of integers, names and limits are open. Here:
 
 - The swarm is the best SWARM different points so far: those within the limits by value, then the others by violation.
+  One that hasn't become better for PATIENCE trials is left, and a new one begins with random points.
 - Parents are drawn by rank, the better the likelier. The combination starts from the first parent and adds
   differences to others with random coefficients, so that it may lie between the parents or beyond them.
 - Numbers are positions in their lists of values; a combination is rounded at random to one of its neighbours. A name is
@@ -33,6 +34,9 @@ PERTURBED = 1.5
 """Parameters that are perturbed, on average."""
 STEP = 1.5
 """Mean of a perturbation's size in positions (geometric)."""
+PATIENCE = 400
+BETTER = 1.001
+"""A best value counts as better than the last one from so much on."""
 TRIES = 20
 """Perturbations of a point that was tried already, after which it is tried again."""
 
@@ -44,11 +48,15 @@ class Swarm:
         self.space = space
         self.trials = RankedTrials(len(space.counts))
         self._tried: set[bytes] = set()
+        self._first = 0
+        """Trial that the present swarm begins with."""
+        self._best: float | None = None
+        self._improved = 0
         self._free = np.flatnonzero(space.counts > 1)
 
     def ask(self, rng: np.random.Generator) -> np.ndarray:
         """A combination of good points that was not tried yet."""
-        if self.trials.number < STARTUP_TRIALS or not len(self._free):
+        if self.trials.number - self._first < STARTUP_TRIALS or not len(self._free):
             return random_positions(self.space, rng)
         members = self._members()
         positions = self._combined(members, rng)
@@ -59,13 +67,19 @@ class Swarm:
         return positions
 
     def tell(self, positions: np.ndarray, outcome: Outcome) -> None:
-        """Keep the trial."""
+        """Keep the trial, and see whether the swarm still becomes better."""
         self.trials.add(positions, outcome)
         self._tried.add(np.asarray(positions, dtype=np.int64).tobytes())
+        exact = outcome.feasible and not outcome.bound
+        if exact and (self._best is None or outcome.value > self._best * BETTER):
+            self._best, self._improved = outcome.value, self.trials.number
+        elif self.trials.number - self._improved > PATIENCE:
+            self._best, self._first, self._improved = None, self.trials.number, self.trials.number
 
     def _members(self) -> np.ndarray:
         """int64[m, p] the best different points, best first."""
-        best = self.trials.positions[self.trials.order()[: 4 * SWARM]]
+        order = self.trials.order()
+        best = self.trials.positions[order[order >= self._first][: 4 * SWARM]]
         _, first = np.unique(best, axis=0, return_index=True)
         return best[np.sort(first)[:SWARM]]
 
