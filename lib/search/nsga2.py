@@ -7,6 +7,8 @@ as every parameter is a list of values; numbers mutate by a step or two, names t
 used: its asks take longer with every trial, ten minutes in all for 5,000.
 """
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from lib.search.optimiser import random_positions
@@ -28,9 +30,8 @@ class Nsga2:
         self.space = space
         self._free = np.flatnonzero(space.counts > 1)
         self._positions = np.empty((0, len(space.counts)), dtype=np.int64)
-        self._costs = np.empty((0, 0))
-        self._violation = np.empty(0)
         self._rank, self._crowding = np.empty(0), np.empty(0)
+        self._members: list[tuple[np.ndarray, Outcome]] = []
         self._children: list[tuple[np.ndarray, Outcome]] = []
 
     def ask(self, rng: np.random.Generator) -> np.ndarray:
@@ -64,22 +65,24 @@ class Nsga2:
 
     def _select(self) -> None:
         """Make the best half of population and children the new population."""
-        told = [outcome for _, outcome in self._children]
-        costs = np.array([[-value for value in outcome.objectives or (outcome.value,)] for outcome in told])
-        violation = np.array([outcome.violation for outcome in told])
-        costs[violation > 0] = 0.0
-        if len(self._positions):
-            costs = np.concatenate([self._costs, costs])
-            violation = np.concatenate([self._violation, violation])
-        positions = np.concatenate([self._positions, np.array([at for at, _ in self._children])])
-        _, first = np.unique(positions, axis=0, return_index=True)
-        first.sort()
-        positions, costs, violation = positions[first], costs[first], violation[first]
-        rank = front_ranks(costs, violation)
-        crowding = crowding_distances(costs, rank)
+        different = {positions.tobytes(): (positions, outcome) for positions, outcome in self._members + self._children}
+        together = list(different.values())
+        told = [outcome for _, outcome in together]
+        rank = front_ranks(_costs(told), np.array([outcome.violation for outcome in told]))
+        crowding = crowding_distances(_costs(told), rank)
         kept = np.lexsort((-crowding, rank))[:POPULATION]
-        self._positions, self._costs, self._violation = positions[kept], costs[kept], violation[kept]
+        self._members = [together[place] for place in kept]
+        self._positions = np.array([positions for positions, _ in self._members])
         self._rank, self._crowding = rank[kept], crowding[kept]
+
+
+def _costs(outcomes: Sequence[Outcome]) -> np.ndarray:
+    """float64[n, d] objectives to be made small; 0 beyond a limit, where they do not count and may not be known."""
+    known = [outcome.objectives or (outcome.value,) if outcome.feasible else () for outcome in outcomes]
+    costs = np.zeros((len(outcomes), max(len(objectives) for objectives in known)))
+    for row, objectives in zip(costs, known, strict=True):
+        row[: len(objectives)] = [-objective for objective in objectives]
+    return costs
 
 
 def front_ranks(costs: np.ndarray, violation: np.ndarray) -> np.ndarray:

@@ -45,6 +45,18 @@ def test_it_finds_the_whole_of_a_front():
     assert len(front) >= 5
 
 
+def test_points_beyond_a_limit_need_no_objectives():
+    space = space_from_spec(TABLE_3)
+
+    def evaluate(point, best=None):
+        over = float(space.positions(point)[0] - 1)
+        return Outcome(float("nan"), {"limit": over}) if over > 0 else Outcome(1.0, {"limit": over}, None, (1.0, -over))
+
+    trials = optimise(space, "nsga2", 300, seed=1, island=1, evaluate=evaluate)
+    feasible = [trial.outcome.feasible for trial in trials]
+    assert sum(feasible[200:]) > 2 * sum(feasible[:100])
+
+
 def test_the_population_is_kept_by_telling():
     space = space_from_spec(TABLE_3)
     one, other = Nsga2(space), Nsga2(space)
