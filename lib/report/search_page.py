@@ -13,6 +13,7 @@ from lib.report.search_tables import (
     best_trials_table,
     component_table,
     design_table,
+    explained_table,
     in_words,
     kernel_table,
     limits_table,
@@ -105,6 +106,8 @@ def _best_design(page: Page, summary: Artifact, spec: Mapping[str, Any], designs
     if spec["workloads"] == [CONVERGENCE_WORKLOAD]:
         page.table(paper_design_table())
     page.table(component_table(baseline, designs[0], model))
+    if len(summary["explained.parquet"]):
+        page.table(explained_table(summary["explained.parquet"]))
     page.heading("Kernels before and after")
     kernels = heaviest_kernels(summary["kernels.parquet"])
     page.chart(

@@ -143,6 +143,27 @@ def limits_table(trials: pd.DataFrame, limits: Mapping[str, float | None], taken
     )  # fmt: skip
 
 
+def explained_table(explained: pd.DataFrame) -> Table:
+    """Which parameters make the best design better than FAST-Large, as factors, all of them together last.
+
+    `explained`: the artifact's `explained.parquet`, log2 of ratios.
+    """
+    figures = ("share_gain", "share_performance", "share_power", "ladder_gain")
+    rows = [
+        [row["group"], row["reference"], row["design"], *(number(2.0 ** row[figure]) for figure in figures)]
+        for _, row in explained.iterrows()
+    ]
+    total = [number(2.0 ** explained[figure].sum()) for figure in figures]
+    return Table(
+        "What makes it better than FAST-Large",
+        ["parameters", "FAST-Large", "best design", "Perf/TDP, x", "queries/s, x", "1 / TDP, x", "one by one, x"],
+        [*rows, ["all together", "", "", *total]],
+        "Factors that multiply to the whole: mean over all orders in which the parameters can be changed (Shapley "
+        "value); the last column changes them one after the other, from top to bottom. Priced as in a trial.",
+        {len(rows)},
+    )  # fmt: skip
+
+
 def residency_table(kernels: pd.DataFrame) -> Table:
     """What stays in the global buffer between kernels of the best design, by kind of tensor.
 

@@ -8,6 +8,7 @@ from lib.report.search_figures import best_so_far_band, trials_of
 from lib.report.search_page import paper_convergence, search_page
 from lib.report.search_tables import (
     best_trials_table,
+    explained_table,
     in_words,
     limits_table,
     residency_table,
@@ -122,3 +123,12 @@ def test_residency_counts_executions():
     table = residency_table(search(1, [1.0])["kernels.parquet"])
     assert [row[:3] for row in table.rows] == [["input", "1", "90.9"], ["weight", "1", "90.9"], ["output", "1", "9.09"]]
     assert "11 MB, of the baseline 12 MB" in table.note
+
+
+def test_what_makes_it_better_multiplies_to_the_whole():
+    """The example's batch doubles Perf/TDP on the ladder, its DRAM takes a quarter of a doubling back."""
+    table = explained_table(search(1, [1.0])["explained.parquet"])
+    assert [row[0] for row in table.rows] == ["batch", "DRAM", "all together"]
+    assert [row[-1] for row in table.rows] == ["2", "0.841", "1.68"]
+    assert [row[3] for row in table.rows] == ["1.68", "1", "1.68"]
+    assert [row[5] for row in table.rows] == ["1", "1.19", "1.19"]
