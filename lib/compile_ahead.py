@@ -16,12 +16,14 @@ from lib.dataset.tasks import fusion_shard, tile_shard
 from lib.fusion.default_kernels import default_kernels
 from lib.hardware.datapath import datapath_from_spec
 from lib.program.program import DotDimensions, Instruction, Program
+from lib.residency.plan import plan
+from lib.residency.program_residency import leaving
 from lib.schedule.descent import found_schedules, prepared
 from lib.schedule.schedules import schedules_for_tiles
 from schemas.hardware import HARDWARE_PRESETS, merged_datapath
 
-PARTS = ("simulator", "schedules and analytical model")
-"""About equally long to compile, one process each."""
+PARTS = ("simulator", "best schedules and residency", "default schedules and analytical model")
+"""One process each."""
 
 
 def compile_part(part: str) -> None:
@@ -32,6 +34,9 @@ def compile_part(part: str) -> None:
         schedules = schedules_for_tiles(np.arange(kernels.number), kernels.loops)
         Simulator().cost(kernels, schedules, datapath)
         found_schedules(prepared(kernels, datapath), datapath)
+    elif part == "best schedules and residency":
+        found = default_kernels(program)
+        plan(found, leaving(found, program), datapath, "paper")
     else:
         analytical = Analytical()
         tile_shard(default_kernels(program), {"tpu-v3": datapath}, analytical, analytical, 4, 1)

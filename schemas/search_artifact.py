@@ -142,6 +142,7 @@ class SearchArtifact(Artifact):
         "trials.parquet": TableSpec(TRIALS),
         "kernels.parquet": KERNELS,
         "explained.parquet": EXPLAINED,
+        "schedules.txt": TextSpec(),
         "best.yaml": TextSpec(),
         "designs.json": ModelSpec(SearchDesigns),
     }
@@ -168,6 +169,7 @@ class SearchSummaryArtifact(Artifact):
         ),
         "kernels.parquet": KERNELS,
         "explained.parquet": EXPLAINED,
+        "schedules.txt": TextSpec(),
         "best.yaml": TextSpec(),
         "designs.json": ModelSpec(SearchDesigns),
     }

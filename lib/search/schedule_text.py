@@ -1,15 +1,29 @@
 """How a workload runs on a design, as text: the loop nest of every kernel and what stays on chip meanwhile."""
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from lib.cost.tile_step import has_matrix_op
 from lib.program.kernels import INPUT, OUTPUT, WEIGHT
 from lib.schedule.loop_nest import loop_nest_text, nest_of
+from lib.search.results import Best
 from lib.search.run import Run
-from lib.search.workload import WorkloadKernels
+from lib.search.workload import KernelsByBatch, WorkloadKernels
 
 DATAFLOWS = ("weight-stationary", "output-stationary", "input-stationary")
 STAYS = {INPUT: "inputs on chip", WEIGHT: "weights stay", OUTPUT: "output stays"}
+
+
+def best_schedules_text(workloads: Mapping[str, KernelsByBatch], best: Best | None) -> str:
+    """How each workload runs on the best design of a search."""
+    if best is None:
+        return "No design met the limits and ran every workload.\n"
+    batch, parts = best.evaluation.design.datapath["native_batch"], []
+    for id, kernels_of in workloads.items():
+        text = schedule_text(best.evaluation.runs[id], kernels_of(batch, best.softmax))
+        parts.append(f"# {id}, batch {batch}\n\n{text}")
+    return "\n".join(parts)
 
 
 def schedule_text(run: Run, work: WorkloadKernels) -> str:

@@ -12,6 +12,7 @@ from lib.search.first_guess import FirstGuess
 from lib.search.kernels_table import kernels_table
 from lib.search.optimise import Trial, optimise
 from lib.search.results import Best, best_yaml, designs
+from lib.search.schedule_text import best_schedules_text
 from lib.search.screening import screening
 from lib.search.space import space_from_spec
 from lib.search.trial_figures import keep_figures
@@ -68,6 +69,7 @@ def run_search(
         "trials.parquet": trials_table(trials, space),
         "kernels.parquet": kernels_table(workloads, evaluator.baseline, best),
         "explained.parquet": against_fast_large(evaluator, None if best is None else trials[best.trial].point),
+        "schedules.txt": best_schedules_text(workloads, best),
         "best.yaml": best_yaml(spec["id"], baseline["id"], evaluator, best, len(trials), unmet),
         "designs.json": designs(space, evaluator, baseline["id"], best, unmet),
     }

@@ -13,7 +13,7 @@ from schemas.artifact import Artifact
 
 BAND = 0.90
 """Confidence of the band around the mean of the islands (FAST figure 11)."""
-OF_THE_BEST = ("kernels.parquet", "explained.parquet", "best.yaml")
+OF_THE_BEST = ("kernels.parquet", "explained.parquet", "schedules.txt", "best.yaml")
 """Files of the best island that stand for the search."""
 
 

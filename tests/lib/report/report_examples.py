@@ -160,6 +160,7 @@ def search(island: int, gains: list[float], workloads=("net",), **spec) -> Stub:
         "kernels.parquet": kernels,
         "explained.parquet": explained,
         "designs.json": designs,
+        "schedules.txt": "",
         "best.yaml": "best: {}\n",
     }
     return Stub(whole | spec, contents)

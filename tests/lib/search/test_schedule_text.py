@@ -4,7 +4,8 @@ import numpy as np
 
 from lib.cost.simulator import Simulator
 from lib.search.evaluate import Evaluator
-from lib.search.schedule_text import schedule_text
+from lib.search.results import Best
+from lib.search.schedule_text import best_schedules_text, schedule_text
 from tests.lib.hardware.designs import FAST_SMALL, TPU_V3
 from tests.lib.search.toy_workload import toy_kernels
 
@@ -19,3 +20,12 @@ def test_every_kernel_has_its_loops_and_its_time():
     assert np.isclose(sum(microseconds), run.latency_s * 1e6, rtol=1e-3)
     assert all(" compute" in paragraph or "\ncompute" in paragraph for paragraph in paragraphs)
     assert all("stationary" in paragraph for paragraph in paragraphs)
+
+
+def test_a_search_has_the_text_of_its_best_design():
+    evaluator = Evaluator({"toy": toy_kernels}, Simulator(), TPU_V3, {"area_ratio": 1.67, "tdp_ratio": 2.0})
+    evaluation = evaluator.evaluate(FAST_SMALL)
+    text = best_schedules_text({"toy": toy_kernels}, Best(0, evaluation, "three-pass"))
+    assert text.startswith("# toy, batch 64\n\nrelu: ")
+    assert text.endswith(schedule_text(evaluation.runs["toy"], toy_kernels(64)))
+    assert "No design" in best_schedules_text({"toy": toy_kernels}, None)
