@@ -35,7 +35,8 @@ def test_a_mixture_is_a_distribution():
 
 @pytest.mark.slow
 def test_as_good_as_the_sampler_of_optuna():
-    """Mean over four functions of the best value after 300 trials."""
+    """Best value after 300 trials on six functions: no worse in the mean than the error of their mean difference allows
+    (one-sided, 95 %; Student's t)."""
     optuna.logging.set_verbosity(optuna.logging.WARNING)
 
     def theirs(seed):
@@ -62,6 +63,6 @@ def test_as_good_as_the_sampler_of_optuna():
         trials = optimise(space, "tpe", 300, seed=seed, island=1, evaluate=evaluate)
         return max(trial.outcome.value for trial in trials if trial.outcome.feasible)
 
-    seeds = (1, 2, 3, 4)
-    our_mean, their_mean = np.mean([ours(seed) for seed in seeds]), np.mean([theirs(seed) for seed in seeds])
-    assert our_mean > 0.9 * their_mean
+    differences = np.array([ours(seed) - theirs(seed) for seed in range(1, 7)])
+    error = differences.std(ddof=1) / np.sqrt(len(differences))
+    assert differences.mean() > -2.015 * error

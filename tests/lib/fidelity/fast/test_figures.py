@@ -27,7 +27,8 @@ MIB = 2**20
 def test_every_table_of_the_paper_that_is_compared_has_its_source():
     tables = load_reference().tables
     assert set(SOURCES) <= set(tables)
-    assert {name for name, table in tables.items() if table.source == "fast-2022"} == set(SOURCES)
+    of_searches = {"fast-convergence", "fast-return-on-investment"}  # on the pages of searches
+    assert {name for name, table in tables.items() if table.source == "fast-2022"} - of_searches == set(SOURCES)
 
 
 def test_beside_takes_unit_role_and_value_from_the_reference():
