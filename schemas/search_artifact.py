@@ -135,16 +135,22 @@ EXPLAINED = TableSpec(
 (:func:`lib.search.explained.explained`); no rows without a design, or where FAST-Large can't run the workloads."""
 
 
+OF_THE_DESIGN: dict[str, FileSpec] = {
+    "kernels.parquet": KERNELS,
+    "explained.parquet": EXPLAINED,
+    "schedules.txt": TextSpec(),
+    "best.yaml": TextSpec(),
+    "designs.json": ModelSpec(SearchDesigns),
+}
+"""What an island and the whole search say of their best design."""
+
+
 class SearchArtifact(Artifact):
     """One island of a search."""
 
     files: ClassVar[dict[str, FileSpec]] = {
         "trials.parquet": TableSpec(TRIALS),
-        "kernels.parquet": KERNELS,
-        "explained.parquet": EXPLAINED,
-        "schedules.txt": TextSpec(),
-        "best.yaml": TextSpec(),
-        "designs.json": ModelSpec(SearchDesigns),
+        **OF_THE_DESIGN,
     }
 
     @classmethod
@@ -167,11 +173,7 @@ class SearchSummaryArtifact(Artifact):
                 "high": Column("float64", minimum=0, nullable=True),
             }
         ),
-        "kernels.parquet": KERNELS,
-        "explained.parquet": EXPLAINED,
-        "schedules.txt": TextSpec(),
-        "best.yaml": TextSpec(),
-        "designs.json": ModelSpec(SearchDesigns),
+        **OF_THE_DESIGN,
     }
 
     @classmethod
