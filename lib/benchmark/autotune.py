@@ -1,8 +1,7 @@
 """Moves a second of the fusion autotuner's annealing, whose new kernels a learned model prices.
 
-The program is EfficientNet-B7; the goal is for B0, which is a third of its size, so that more of what a move changes
-has been met before. The network has the default study's size and is freshly initialised: how long it takes doesn't
-depend on what it says.
+The program is EfficientNet-B0. The network has the default study's size and is freshly initialised: how long it takes
+doesn't depend on what it says.
 """
 
 import time
@@ -14,6 +13,7 @@ from lib.autotune.fusion_kernels import DefaultTilePrice, DistinctKernels, Kerne
 from lib.benchmark.measurement import Measurement
 from lib.benchmark.setting import Setting, preset_datapath, read_program
 from lib.benchmark.tile_rows import HARDWARE
+from lib.benchmark.traced_program import traced_program
 from lib.fusion.default_kernels import default_kernels
 from lib.fusion.grouping import GroupingRules
 from lib.fusion.space import FusionSpace
@@ -32,7 +32,8 @@ def fusion_moves(setting: Setting) -> list[Measurement]:
 
     use_threads(setting.cores)
     datapath = preset_datapath(HARDWARE)
-    program = read_program(setting.program_folder).with_batch(datapath.native_batch)
+    folder = setting.autotuned_folder or traced_program(setting.folder, "b0")
+    program = read_program(folder).with_batch(datapath.native_batch)
     kernels, space = default_kernels(program).kernels, FusionSpace(program)
     spec = Model(task="fusion", dataset="default")
     model = fresh_model(spec, kernels, default_schedule(kernels, datapath), datapath)

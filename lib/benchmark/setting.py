@@ -18,6 +18,8 @@ class Setting(NamedTuple):
     program_folder: Path
     """Artifact of the program whose kernels are priced."""
     cores: int
+    autotuned_folder: Path | None = None
+    """The same of the program whose fusion is tuned; None: EfficientNet-B0, traced by the benchmark that needs it."""
     repetitions: int = 5
     least_s: float = 1.0
     """Seconds that a repetition of a rate lasts at least."""

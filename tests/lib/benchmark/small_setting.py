@@ -28,6 +28,6 @@ def small_setting(folder: Path) -> Setting:
     contents = {"program.npz": program_to_arrays(product())}
     ProgramArtifact.write(program_folder, id="small", origin="none", code="c", spec={}, contents=contents)
     return Setting(
-        folder, program_folder, cores=1, repetitions=2, least_s=0.01, budget_s=1.0, tiles_per_kernel=4,
-        dataset_rows=8, dataset_budget_s=30.0, search_trials=3, peer_layers=1, peer_budget_s=5.0,
+        folder, program_folder, cores=1, autotuned_folder=program_folder, repetitions=2, least_s=0.01, budget_s=1.0,
+        tiles_per_kernel=4, dataset_rows=8, dataset_budget_s=30.0, search_trials=3, peer_layers=1, peer_budget_s=5.0,
     )  # fmt: skip

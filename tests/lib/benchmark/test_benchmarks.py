@@ -94,10 +94,10 @@ def test_a_dry_run_that_fails_is_no_time(setting, monkeypatch):
 def test_the_traced_program_is_kept_until_its_code_changes(setting, monkeypatch):
     traced = []
 
-    def trace(folder, code):
+    def trace(folder, spec, code):
         traced.append(code)
         contents = {"program.npz": program_to_arrays(product())}
-        ProgramArtifact.write(folder, id="small", origin="none", code=code, spec=traced_program.SPEC, contents=contents)
+        ProgramArtifact.write(folder, id="small", origin="none", code=code, spec=spec, contents=contents)
 
     monkeypatch.setattr(traced_program, "_trace_apart", trace)
     folder = traced_program.traced_program(setting.folder / "programs")
