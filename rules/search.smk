@@ -1,3 +1,6 @@
+OF_THE_DESIGN = ["kernels.parquet", "explained.parquet", "schedules.txt", "best.yaml", "designs.json"]
+
+
 rule search:
     input:
         programs=search_programs,
@@ -5,11 +8,7 @@ rule search:
         files(
             "search/{search}/island-{island}",
             "trials.parquet",
-            "kernels.parquet",
-            "explained.parquet",
-            "schedules.txt",
-            "best.yaml",
-            "designs.json",
+            *OF_THE_DESIGN,
         ),
     log:
         f"{RESULTS}/log/search/{{search}}/island-{{island}}.log",
@@ -40,11 +39,7 @@ rule learned_search:
         files(
             "search/{search}/island-{island}",
             "trials.parquet",
-            "kernels.parquet",
-            "explained.parquet",
-            "schedules.txt",
-            "best.yaml",
-            "designs.json",
+            *OF_THE_DESIGN,
         ),
     log:
         f"{RESULTS}/log/learned_search/{{search}}/island-{{island}}.log",
@@ -75,11 +70,7 @@ rule search_summary:
             "search_summary/{search}",
             "trials.parquet",
             "progress.parquet",
-            "kernels.parquet",
-            "explained.parquet",
-            "schedules.txt",
-            "best.yaml",
-            "designs.json",
+            *OF_THE_DESIGN,
         ),
     log:
         f"{RESULTS}/log/search_summary/{{search}}.log",

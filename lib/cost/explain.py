@@ -204,21 +204,32 @@ def read_program(folder: Path) -> Program:
 def main(arguments: Sequence[str]) -> int:
     """Print the longest kernels or one kernel; 1 and what is wrong on standard error if something is."""
     parser = argparse.ArgumentParser(prog="python -m lib.cost.explain", description=__doc__)
-    parser.add_argument("program", type=Path, metavar="PROGRAM_FOLDER", help="RESULTS/program/WORKLOAD")
+    add_program_arguments(parser, preset="tpu-v3")
     parser.add_argument("--kernel", metavar="NAME_OR_NUMBER", help="a root's name or a number of the list")
-    parser.add_argument("--hardware", metavar="PRESET", default="tpu-v3", help=", ".join(HARDWARE_PRESETS))
-    parser.add_argument("--batch", type=int, metavar="N", help="instead of the program's own")
     asked = parser.parse_args(arguments)
     return print_answer(lambda: _answer(asked))
 
 
-def _answer(asked: argparse.Namespace) -> str:
+def add_program_arguments(parser: argparse.ArgumentParser, preset: str) -> None:
+    """What :func:`asked_program` reads: a program's folder, its batch, a hardware preset (by default `preset`)."""
+    parser.add_argument("program", type=Path, metavar="PROGRAM_FOLDER", help="RESULTS/program/WORKLOAD")
+    parser.add_argument("--hardware", metavar="PRESET", default=preset, help=", ".join(HARDWARE_PRESETS))
+    parser.add_argument("--batch", type=int, metavar="N", help="instead of the program's own")
+
+
+def asked_program(asked: argparse.Namespace) -> tuple[Program, Datapath]:
+    """The program at the batch asked for, and one core of the preset. Raises ValueError for an unknown preset or a
+    folder that is no program's."""
     if asked.hardware not in HARDWARE_PRESETS:
         raise ValueError(f"no preset is called '{asked.hardware}'; {allowed_names(asked.hardware, HARDWARE_PRESETS)}")
     program = read_program(asked.program)
     if asked.batch is not None:
         program = program.with_batch(asked.batch)
-    datapath = datapath_from_spec(merged_datapath([HARDWARE_PRESETS[asked.hardware]]))
+    return program, datapath_from_spec(merged_datapath([HARDWARE_PRESETS[asked.hardware]]))
+
+
+def _answer(asked: argparse.Namespace) -> str:
+    program, datapath = asked_program(asked)
     view = priced(program, datapath)
     text = longest_text(view) if asked.kernel is None else kernel_text(view, kernel_number(view, asked.kernel))
     return f"{program.name}, batch {program.batch}, one core of {asked.hardware}\n{text}"

@@ -4,7 +4,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lib.residency.problem import INPUT_STAYS, OUTPUT_STAYS, PLACEMENTS, TIE_BREAK, WEIGHT_STAYS
+from lib.residency.problem import (
+    INPUT_STAYS,
+    OUTPUT_STAYS,
+    PLACEMENTS,
+    TIE_BREAK,
+    WEIGHT_STAYS,
+    check_arrays,
+    check_room,
+)
 
 NOWHERE = -1
 """In place of a last reader: the tensor does not stay."""
@@ -131,11 +139,7 @@ def check_lifetime_problem(problem: LifetimeProblem) -> None:
         "leaves": own, "tile_bytes": by_row, "weight_tile_bytes": by_row, "output_tile_bytes": by_row,
         "read_offset": (n + 1,), "read_share": (reads,), "read_tile_bytes": read,
     }  # fmt: skip
-    for name, shape in shapes.items():
-        if getattr(problem, name).shape != shape:
-            raise ValueError(f"residency: `{name}` has the shape {getattr(problem, name).shape}, expected {shape}")
-    if not (np.isfinite(problem.seconds).all() and np.isfinite(problem.dram_bytes).all()):
-        raise ValueError("residency: a time or size is not finite; kernels of which no tile fits have no placement")
+    check_arrays(problem, shapes)
     reader = np.repeat(np.arange(n), np.diff(problem.read_offset))
     late = np.flatnonzero((problem.read_tensor < 0) | (problem.read_tensor >= reader))
     if len(late):
@@ -143,10 +147,4 @@ def check_lifetime_problem(problem: LifetimeProblem) -> None:
             f"residency: kernel {reader[late[0]]} reads the output of kernel {problem.read_tensor[late[0]]}, which "
             "does not come before it"
         )
-    least = problem.tile_bytes.min(axis=1, initial=np.iinfo(np.int64).max)
-    large = np.flatnonzero(least > problem.capacity_bytes)
-    if len(large):
-        raise ValueError(
-            f"residency: {len(large)} of {n} kernels do not fit with nothing resident; the first is kernel {large[0]}, "
-            f"whose tiles take {least[large[0]]} of {problem.capacity_bytes} bytes"
-        )
+    check_room(problem.tile_bytes.min(axis=1, initial=np.iinfo(np.int64).max), problem.capacity_bytes)

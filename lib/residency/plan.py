@@ -13,7 +13,7 @@ from lib.residency.problem import PLACEMENTS
 from lib.residency.program_residency import Variant, with_room
 from lib.residency.residency import Residency
 from lib.residency.solve import solve
-from lib.schedule.best import ANY_DATAFLOW, best_of, best_schedules
+from lib.schedule.best import best_of, best_schedules
 from lib.schedule.schedules import Schedules
 from lib.schedule.tiles import tile_space
 
@@ -33,7 +33,7 @@ class Plan(NamedTuple):
 
 def schedules_to_choose_from(
     kernels: Kernels, datapath: Datapath, *, limit: int | None = None, seed: int = 0,
-    constants: SimulatorConstants | None = None, dataflows: int = ANY_DATAFLOW,
+    constants: SimulatorConstants | None = None,
 ) -> Schedules:  # fmt: skip
     """Rows for :func:`lib.residency.program_residency.residency_problem`, equally many a kernel, kernel after kernel.
 
@@ -50,14 +50,9 @@ def schedules_to_choose_from(
         budget = None if share is None else int(share * datapath.global_buffer_bytes)
         resident = np.full(kernels.number, placement, dtype=np.uint8)
         if tiles is None:
-            found = best_schedules(
-                kernels, design, budget_bytes=budget, resident=resident, constants=constants, dataflows=dataflows
-            )
+            found = best_schedules(kernels, design, budget_bytes=budget, resident=resident, constants=constants)
         else:
-            found = best_of(
-                kernels, tiles, design, budget_bytes=budget, resident=resident, constants=constants,
-                dataflows=dataflows,
-            )  # fmt: skip
+            found = best_of(kernels, tiles, design, budget_bytes=budget, resident=resident, constants=constants)
         lost = np.flatnonzero(np.isnan(found.seconds))
         if len(lost):
             raise ValueError(f"residency: no tile of kernel {lost[0]} ({kernels.fingerprint[lost[0]]}) fits on chip")

@@ -1,6 +1,7 @@
 """The residency problem of a chain of kernels, as plain arrays."""
 
-from typing import NamedTuple
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -88,21 +89,31 @@ def check_problem(problem: ResidencyProblem) -> None:
     shapes = {
         "seconds": tables, "dram_bytes": tables, "need_bytes": tables, "weight_bytes": (n,), "may_stay": (n,),
     }  # fmt: skip
+    check_arrays(problem, shapes)
+    if n and problem.may_stay[0]:
+        raise ValueError("residency: no kernel comes before the first, so `may_stay` must begin with False")
+    if (problem.need_bytes < 0).any() or (problem.weight_bytes < 0).any():
+        raise ValueError("residency: a size is negative")
+    check_room(by_choice(problem.need_bytes)[:, 0].min(axis=1), problem.capacity_bytes)
+
+
+def check_arrays(problem: Any, shapes: Mapping[str, tuple[int, ...]]) -> None:
+    """Raise ValueError for an array of a problem, by name, that has another shape, or a time or size that is not
+    finite."""
     for name, shape in shapes.items():
         if getattr(problem, name).shape != shape:
             raise ValueError(f"residency: `{name}` has the shape {getattr(problem, name).shape}, expected {shape}")
     if not (np.isfinite(problem.seconds).all() and np.isfinite(problem.dram_bytes).all()):
         raise ValueError("residency: a time or size is not finite; kernels of which no tile fits have no placement")
-    if n and problem.may_stay[0]:
-        raise ValueError("residency: no kernel comes before the first, so `may_stay` must begin with False")
-    if (problem.need_bytes < 0).any() or (problem.weight_bytes < 0).any():
-        raise ValueError("residency: a size is negative")
-    least = by_choice(problem.need_bytes)[:, 0].min(axis=1)
-    large = np.flatnonzero(least > problem.capacity_bytes)
+
+
+def check_room(least_bytes: np.ndarray, capacity_bytes: int) -> None:
+    """Raise ValueError where the smallest tiles of a kernel (int64[n] bytes) are larger than the buffer."""
+    large = np.flatnonzero(least_bytes > capacity_bytes)
     if len(large):
         raise ValueError(
-            f"residency: {len(large)} of {n} kernels do not fit with nothing resident; the first is kernel {large[0]}, "
-            f"whose tiles take {least[large[0]]} of {problem.capacity_bytes} bytes"
+            f"residency: {len(large)} of {len(least_bytes)} kernels do not fit with nothing resident; the first is "
+            f"kernel {large[0]}, whose tiles take {least_bytes[large[0]]} of {capacity_bytes} bytes"
         )
 
 

@@ -24,7 +24,7 @@ from lib.hardware.power import Power, chip_power
 from lib.program.softmax import Softmax
 from lib.residency.program_residency import Variant
 from lib.schedule.best import ANY_DATAFLOW
-from lib.schedule.descent import Enough, PreparedKernels, found_schedules, prepared
+from lib.schedule.descent import Enough, PreparedKernels, prepared
 from lib.schedule.schedules import INPUT_STATIONARY, OUTPUT_STATIONARY, WEIGHT_STATIONARY
 from lib.search.bound import LeastWork, least_joules, least_kernel_seconds, least_seconds, least_work
 from lib.search.outcome import Outcome
@@ -232,9 +232,12 @@ class Evaluator:
             return _stopped(design, "infeasible", problem, failing_share=1.0)
         runs = {}
         for id in self.workloads:
-            found = self._final_run(id, core, softmax, DATAFLOW_BITS[dataflows])
+            found = thorough_run(
+                self._work(id, core, softmax), self._prepare(id, core, softmax), core, self.model, self.residency,
+                DATAFLOW_BITS[dataflows],
+            )  # fmt: skip
             if not isinstance(found, Run):
-                return self._unschedulable(design, id, core, softmax, found)
+                return self._unschedulable(design, id, core, softmax, found.failing)
             runs[id] = found
         return self._evaluation(design, runs, self._latency_limit)
 
@@ -265,13 +268,6 @@ class Evaluator:
     @property
     def _latency_limit(self) -> float:
         return self.limits.get("latency_s") or math.inf
-
-    def _final_run(self, id: str, core: Datapath, softmax: Softmax, dataflows: int) -> Run | np.ndarray:
-        """bool[k] of the kernels that no tile fits, if there are any."""
-        work, kernels = self._work(id, core, softmax), self._prepare(id, core, softmax)
-        if (failing := found_schedules(kernels, core, dataflows=dataflows).rows == 0).any():
-            return failing
-        return thorough_run(work, kernels, core, self.model, self.residency, dataflows)
 
     def _work(self, id: str, core: Datapath, softmax: Softmax) -> WorkloadKernels:
         return self.workloads[id](core.native_batch, softmax)

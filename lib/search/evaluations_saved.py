@@ -6,7 +6,6 @@ end, in the geometric mean over its islands. Designs over the limits of area and
 """
 
 import argparse
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -15,6 +14,7 @@ import numpy as np
 import pandas as pd
 from scipy.stats import t as student_t
 
+from lib.command_line import run_command
 from lib.search.summary import BAND
 from schemas.search_artifact import SearchSummaryArtifact
 
@@ -58,7 +58,7 @@ def reached_at_the_end(trials: pd.DataFrame) -> float:
     return float(np.exp(np.log(trials.groupby("island")["best_so_far"].max()).mean()))
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
+def main(arguments: Sequence[str]) -> int:
     """The command."""
     parser = argparse.ArgumentParser(description="Full evaluations that searches need to reach a value.")
     parser.add_argument("folders", type=Path, nargs="+", help="RESULTS/search_summary/ID, the first for comparison")
@@ -77,4 +77,4 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    run_command(main)

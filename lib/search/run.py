@@ -80,16 +80,9 @@ def quick_run(
     if several and residency is not None:
         gap = np.inf if residency == "paper" else TRIAL_GAP
         stays = solve_priced(
-            work.found,
-            work.leaves,
-            rows,
-            costs,
-            datapath,
-            residency,
-            accepted_gap=gap,
-            exact_seconds=0.0,
+            work.found, work.leaves, rows, costs, datapath, residency, accepted_gap=gap, exact_seconds=0.0,
             start_from_paper=False,
-        )
+        )  # fmt: skip
     return _run(work, rows, costs, parts, datapath, model, stays)
 
 
@@ -101,22 +94,24 @@ def _dram_bytes(parts: np.ndarray) -> np.ndarray:
 def thorough_run(
     work: WorkloadKernels, prepared: PreparedKernels, datapath: Datapath, model: Simulator, residency: Variant | None,
     dataflows: int,
-) -> Run:  # fmt: skip
+) -> Run | NoRun:  # fmt: skip
     """The best schedule of each kernel over the whole tile space, beside it what a trial finds for residency to choose
-    from, and what stays on chip solved to its small gap. Every kernel has a tile that fits.
+    from, and what stays on chip solved to its small gap.
 
     :func:`lib.residency.plan.schedules_to_choose_from` offers more and takes ten times as long: on FAST's two designs
     EfficientNet-B7 and ResNet50v2 gain 0 to 1.1 % by it.
     """
-    kernels = work.kernels
-    best = best_schedules(kernels, datapath, constants=model.constants, dataflows=dataflows)
-    if residency is None or datapath.global_buffer_bytes == 0:
-        return _placed(work, best.schedules, datapath, model, None)
-    quick = found_schedules(prepared, datapath, several=True, dataflows=dataflows).choices()[0]
-    return _placed(work, _side_by_side(kernels.number, best.schedules, quick), datapath, model, residency)
+    several = residency is not None and datapath.global_buffer_bytes > 0
+    found = found_schedules(prepared, datapath, several=several, dataflows=dataflows)
+    if not found.rows.all():
+        return NoRun(found.rows == 0, 0.0)
+    best = best_schedules(work.kernels, datapath, constants=model.constants, dataflows=dataflows).schedules
+    if not several:
+        return _placed(work, best, datapath, model, None)
+    return _placed(work, _side_by_side(best, found.choices()[0]), datapath, model, residency)
 
 
-def _side_by_side(kernels: int, first: Schedules, second: Schedules) -> Schedules:
+def _side_by_side(first: Schedules, second: Schedules) -> Schedules:
     """Rows of both, kernel after kernel."""
     order = np.argsort(np.concatenate([first.kernel, second.kernel]), kind="stable")
     return Schedules(*(np.concatenate(pair)[order] for pair in zip(first, second, strict=True)))

@@ -6,14 +6,13 @@ resident and with what a residency variant keeps on chip.
 """
 
 import argparse
-import sys
 from collections.abc import Sequence
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
-from lib.benchmark.setting import preset_datapath, read_program
+from lib.command_line import run_command
+from lib.cost.explain import add_program_arguments, asked_program
 from lib.cost.simulator import Simulator
 from lib.cost.simulator_constants import SimulatorConstants
 from lib.fusion.default_kernels import default_kernels
@@ -23,8 +22,6 @@ from lib.program.program import Program
 from lib.residency.program_residency import Variant, leaving
 from lib.residency.solve import solve
 from lib.schedule.padding import best_schedules_by_padding
-from schemas.hardware import HARDWARE_PRESETS
-from schemas.problem import allowed_names
 
 TILES = 256
 """Of each kernel: the compiler's and a sample."""
@@ -76,24 +73,18 @@ def ablation_text(ablation: PaddingAblation, variant: str) -> str:
 def main(arguments: Sequence[str]) -> int:
     """Print the ablation of one program; 1 and what is wrong on standard error if something is."""
     parser = argparse.ArgumentParser(prog="python -m lib.fidelity.fast.padding", description=__doc__)
-    parser.add_argument("program", type=Path, metavar="PROGRAM_FOLDER", help="RESULTS/program/WORKLOAD")
-    parser.add_argument("--hardware", metavar="PRESET", default="fast-large", help=", ".join(HARDWARE_PRESETS))
-    parser.add_argument("--batch", type=int, metavar="N", help="instead of the program's own")
+    add_program_arguments(parser, preset="fast-large")
     parser.add_argument("--residency", choices=("paper-printed", "paper", "lifetime"), default="paper")
     asked = parser.parse_args(arguments)
     return print_answer(lambda: _answer(asked))
 
 
 def _answer(asked: argparse.Namespace) -> str:
-    if asked.hardware not in HARDWARE_PRESETS:
-        raise ValueError(f"no preset is called '{asked.hardware}'; {allowed_names(asked.hardware, HARDWARE_PRESETS)}")
-    program = read_program(asked.program)
-    if asked.batch is not None:
-        program = program.with_batch(asked.batch)
-    ablation = padding_ablation(program, preset_datapath(asked.hardware), asked.residency)
+    program, datapath = asked_program(asked)
+    ablation = padding_ablation(program, datapath, asked.residency)
     text = ablation_text(ablation, asked.residency)
     return f"{program.name}, batch {program.batch}, one core of {asked.hardware}: padding\n{text}"
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    run_command(main)
