@@ -131,12 +131,12 @@ def difference_shards(wildcards):
 
 
 def all_differences():
-    """Not of sampled variants, of which there are too many to look at, nor of recorded runtimes."""
+    """Not of sampled variants, of which there are too many to look at, nor of recorded or measured runtimes."""
     return [
         f"{RESULTS}/difference/{dataset}/{variant}/manifest.json"
-        for dataset, entry in STUDY.datasets.items()
+        for dataset in STUDY.datasets
         for variant in STUDY.hardware_ids(dataset)
-        if variant in STUDY.hardware and entry.source is None
+        if variant in STUDY.hardware and STUDY.origin(dataset) == "simulated"
     ]
 
 

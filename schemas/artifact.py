@@ -71,6 +71,8 @@ class Manifest(StrictModel):
     """File name to checksum."""
     software: dict[str, str]
     """Versions of Python and of the libraries that shape the numbers."""
+    device: dict[str, Any] | None = None
+    """Of measured runtimes: the device, its software, how it was measured, how noisy it was. Else not written."""
 
 
 class Artifact:
@@ -97,8 +99,9 @@ class Artifact:
         code: str,
         spec: Any,
         contents: dict[str, pd.DataFrame | dict[str, np.ndarray] | BaseModel | str],
+        device: dict[str, Any] | None = None,
     ) -> Self:
-        """Validate `contents` and make the folder `path` hold exactly them.
+        """Validate `contents` and make the folder `path` hold exactly them; `device` is that of measured runtimes.
 
         Raises ArtifactError naming the file and field that don't fit the class's declaration.
         """
@@ -125,9 +128,10 @@ class Artifact:
                 )
             manifest = Manifest(
                 schema_name=cls.__name__, version=cls.version, id=id, origin=origin, code=code, spec=spec,
-                files=entries, software=software_versions(),
+                files=entries, software=software_versions(), device=device,
             )  # fmt: skip
-            text = json.dumps(manifest.model_dump(mode="json"), indent=1, sort_keys=True, allow_nan=False)
+            written = manifest.model_dump(mode="json", exclude={"device"} if device is None else None)
+            text = json.dumps(written, indent=1, sort_keys=True, allow_nan=False)
             (draft / MANIFEST).write_text(text + "\n", encoding="utf-8")
             target.mkdir(exist_ok=True)
             (target / MANIFEST).unlink(missing_ok=True)

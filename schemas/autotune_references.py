@@ -7,6 +7,7 @@ from schemas.autotune import TARGET_STRATEGIES, Autotune
 from schemas.boosted_trees import Average, BoostedTrees
 from schemas.hardware_references import runtime_of
 from schemas.loss import is_rank_loss
+from schemas.measure import MEASURED_TASKS
 from schemas.model import Model
 from schemas.problem import Path, Problem, got
 
@@ -18,6 +19,11 @@ def autotune_problems(study: "Study") -> Iterator[Problem]:
     """Targets that can't run programs, models of the wrong kind, programs that nothing names."""
     for id, entry in study.autotune.items():
         yield from _target_problems(("autotune", id, "hardware"), entry.hardware, study)
+        measured = MEASURED_TASKS.get(runtime_of(entry.hardware, study) or "simulated")
+        allowed = {"tile": "tiles", "fusion": "fusion"}.get(measured or "", entry.task)
+        if entry.task != allowed:
+            text = f"{got(entry.task)}; allowed on '{entry.hardware}': {allowed}, which is all that it measures"
+            yield Problem(("autotune", id, "task"), text)
         for key, ids in entry.models().items():
             for place, model in enumerate(ids):
                 yield from _model_problems(("autotune", id, key, place), key, model, study)
@@ -30,7 +36,8 @@ def _target_problems(path: Path, hardware: str, study: "Study") -> Iterator[Prob
         first = study.hardware[hardware].variant_ids(hardware)[0]
         yield Problem(path, f"{got(hardware)} means many variants; allowed: one, such as {first}")
     elif runtime_of(hardware, study) == "recorded":
-        yield Problem(path, f"{got(hardware)} is recorded, so no new kernel can be run there; allowed: a simulated one")
+        text = f"{got(hardware)} is recorded, so no new kernel can be run there; allowed: a simulated or measured one"
+        yield Problem(path, text)
 
 
 def _model_problems(path: Path, key: str, id: str, study: "Study") -> Iterator[Problem]:

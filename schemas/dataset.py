@@ -119,9 +119,11 @@ class Dataset(StudyModel):
     source: RecordedSource | None = None
     """Recorded measurements in place of `workloads`, on a hardware variant with `runtime: recorded`."""
     hardware: Selection = "all"
-    """The hardware variants; `all`: all simulated ones, or with a `source` the recorded one."""
+    """The hardware variants; `all`: all simulated ones, or with a `source` the recorded one. Those of one dataset have
+    one `runtime`."""
     tasks: EachOnce[list[Task]] = ["tile", "fusion"]
-    """What varies: the tile size of a kernel, or which operations make a kernel. With a `source`: tile."""
+    """What varies: the tile size of a kernel, or which operations make a kernel. With a `source` or on hardware with
+    `runtime: iree`: tile; with `runtime: xla`: fusion."""
     split: Split = DrawnSplit()
     """Which programs are for training, validation and test. With a `source` by default its folders train, valid and
     test."""
@@ -137,11 +139,6 @@ class Dataset(StudyModel):
     def _recorded_tiles_alone(cls, written: Any) -> Any:
         is_recorded = isinstance(written, dict) and written.get("source") is not None
         return {"tasks": ["tile"], **written} if is_recorded else written
-
-    @property
-    def runtime(self) -> Literal["simulated", "recorded"]:
-        """Where the labels come from; never from both."""
-        return "simulated" if self.source is None else "recorded"
 
     @property
     def folders_split(self) -> dict[str, list[str]] | None:

@@ -6,6 +6,7 @@ from pydantic import Field
 
 from schemas.datapath_limits import datapath_problem
 from schemas.hardware_sample import Group, HardwareSample, sample_problem, sampled_ids, sampled_values
+from schemas.measure import ORIGINS, Measure, Runtime, measuring_problems
 from schemas.presets import load_preset
 from schemas.problem import Problem
 from schemas.quantity import BANDWIDTH, FREQUENCY, SIZE, Bandwidth, Frequency, Quantity, Size
@@ -98,22 +99,34 @@ class Hardware(StudyModel):
 
     base: str | None = None
     """A preset (tpu-v2, tpu-v3, fast-large, fast-small) or another entry of `hardware` that this one extends."""
-    runtime: Literal["simulated", "recorded"] = "simulated"
-    """Where runtimes come from: the simulator, or with `recorded` the files of a dataset's `source`, whose chip the
-    datapath describes for the analytical estimate. Measured ones come with a later release."""
+    runtime: Runtime = "simulated"
+    """Where runtimes come from: the simulator; the files of a dataset's `source`; or this machine, where XLA measures
+    kernels (the fusion task) and IREE tiles of them (the tile task)."""
+    measure: Measure = Measure()
+    """How this machine is measured, with `runtime: xla` or `iree`."""
     datapath: DatapathEntry = DatapathEntry()
-    """The datapath; without `base` every key must be given."""
+    """The datapath; without `base` every key must be given. With `runtime: recorded` it describes the chip that was
+    timed, for the analytical estimate. Of a device that is measured it may be left out, with `base`; then there are no
+    estimates."""
     sample: HardwareSample | None = None
     """Makes many variants of this entry, from ranges; its id then means all of them."""
+
+    @property
+    def is_measured(self) -> bool:
+        """Whether this machine measures it."""
+        return ORIGINS[self.runtime] == "measured"
 
     def variant_ids(self, id: str) -> list[str]:
         """The variants that the entry called `id` means: itself, or those that it samples in order of their numbers."""
         return [id] if self.sample is None else sampled_ids(id, len(self.sample.groups()))
 
     def inconsistencies(self) -> list[Problem]:
-        """A key is given or varies."""
+        """A key is given or varies; what measures goes with a runtime that does."""
         problem = self.sample and sample_problem(self.sample, self.datapath.model_dump(exclude_none=True))
-        return [problem] if problem else []
+        return [
+            *([problem] if problem else []),
+            *measuring_problems(self.runtime, self.measure, self.model_fields_set),
+        ]
 
 
 HARDWARE_PRESETS: dict[str, DatapathEntry] = {

@@ -3,16 +3,19 @@
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
+from schemas.dataset import Dataset
 from schemas.hardware import (
     DATAPATH_KEYS,
     HARDWARE_PRESETS,
     BaseCircleError,
+    Hardware,
     base_chain,
     entry_variants,
     merged_datapath,
     variants_of,
 )
 from schemas.hardware_sample import Group, sampled_ids
+from schemas.measure import Runtime
 from schemas.problem import Path, Problem, allowed_names, got
 from schemas.study_base import select
 
@@ -38,8 +41,11 @@ def hardware_problems(study: "Study") -> Iterator[Problem]:
             continue
         varies = sample.ranges.given() if (sample := study.hardware[id].sample) else {}
         absent = [k for name, k in DATAPATH_KEYS.items() if name not in merged_datapath(chain) and k not in varies]
+        if study.hardware[id].is_measured and len(absent) == len(DATAPATH_KEYS):
+            continue
         if absent:
             text = f"missing {', '.join(absent)}; give every key, or a base (allowed: {_presets()})"
+            text += ", or no key and no base" if study.hardware[id].is_measured else ""
             yield Problem(("hardware", id, "datapath"), text)
         elif sample:
             yield from _sample_problems(study, id)
@@ -66,7 +72,7 @@ def hardware_of_dataset(
 ) -> Iterator[Problem]:
     """Variants `written` at `path` that exist, but not in the dataset."""
     of_dataset = study.datasets[dataset].hardware
-    runtimes = (None, study.datasets[dataset].runtime)
+    runtimes = (None, study.runtime_of_dataset(dataset))
     variants = {variant for variant in _variants(of_dataset, study, known) if runtime_of(variant, study) in runtimes}
     for place, variant in enumerate(written):
         exists = variant in known["hardware"] or sample_group(variant, study) is not None
@@ -104,7 +110,16 @@ def sample_group(variant: str, study: "Study") -> Group | None:
     return dict(zip(entry.variant_ids(id), entry.sample.groups(), strict=True)).get(variant)
 
 
-def runtime_of(variant: str, study: "Study") -> str | None:
+def runtime_of(variant: str, study: "Study") -> Runtime | None:
     """Where the runtimes of a variant come from; None where it is broken or does not exist."""
     entry = study.hardware.get(variant) or study.hardware.get(variant.rpartition("-")[0])
     return None if entry is None else entry.runtime
+
+
+def runtime_of_dataset(dataset: Dataset, hardware: Mapping[str, Hardware]) -> Runtime:
+    """Where the labels of a dataset come from: its files, or what its first variant that makes labels says."""
+    if dataset.source is not None:
+        return "recorded"
+    written = dataset.hardware if dataset.hardware != "all" else []
+    runtimes = [hardware[id].runtime for id in written if id in hardware]
+    return next((runtime for runtime in runtimes if runtime != "recorded"), "simulated")

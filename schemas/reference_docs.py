@@ -21,6 +21,7 @@ from schemas.evaluation import Evaluation
 from schemas.fidelity import Fidelity
 from schemas.hardware import HARDWARE_PRESETS, DatapathEntry, Hardware
 from schemas.hardware_sample import HardwareSample, SampleRanges
+from schemas.measure import Measure
 from schemas.model import Model
 from schemas.quantity import QUANTITY_OF_UNIT
 from schemas.search import Limits, Search
@@ -35,6 +36,7 @@ REMEDY = "run `python -m schemas.reference_docs`"
 _SECTIONS: list[tuple[str, type[BaseModel]]] = [
     ("workloads.ID", Workload),
     ("hardware.ID", Hardware),
+    ("hardware.ID.measure", Measure),
     ("hardware.ID.datapath", DatapathEntry),
     ("hardware.ID.sample", HardwareSample),
     ("hardware.ID.sample.ranges", SampleRanges),
@@ -90,7 +92,7 @@ def _introduction() -> Iterator[str]:
     for quantity in QUANTITY_OF_UNIT.values():
         yield f"- {quantity.allowed()}"
     yield ""
-    yield "`snakemake --config seed=2 results=elsewhere` overrides these two keys and no others."
+    yield "`snakemake --config seed=2 results=elsewhere` overrides keys: `seed`, `results`, `measurements`, no others."
     yield ""
     yield "## Top level"
     yield ""

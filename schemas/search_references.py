@@ -36,6 +36,8 @@ def _model_problem(search: Search, study: "Study") -> str | None:
         return "learns the tile task and compares tiles of a kernel, not designs; allowed: models with task: fusion"
     if model.dataset not in study.datasets:
         return None
+    if (origin := study.origin(model.dataset)) != "simulated":
+        return f"learns {origin} runtimes, of devices that are there; allowed: models of simulated ones"
     learned = study.learned_hardware(search.surrogate)
     if len(learned) < FEWEST_VARIANTS:
         return (

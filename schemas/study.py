@@ -17,6 +17,8 @@ from schemas.dataset import Dataset, DrawnSplit, NamedSplit
 from schemas.evaluation import Evaluation
 from schemas.fidelity import Fidelity
 from schemas.hardware import Hardware, Variant, base_chain, entry_variants, merged_datapath, variants_of
+from schemas.hardware_references import runtime_of_dataset
+from schemas.measure import ORIGINS, Origin, Runtime
 from schemas.model import Model, ModelEntry
 from schemas.problem import inconsistent
 from schemas.recorded_source import RecordedProgram
@@ -28,6 +30,7 @@ from schemas.workload import Workload, all_batches, one_a_batch
 
 SECTIONS = ("workloads", "hardware", "datasets", "models", "evaluations", "autotune", "searches", "fidelity")
 """Sections that hold entries by id."""
+Folder = Annotated[str, StringConstraints(pattern=r"^[^{}\x00-\x1f]+$")]
 
 
 class Study(StudyModel):
@@ -35,8 +38,11 @@ class Study(StudyModel):
 
     seed: Annotated[int, Field(ge=0, lt=2**31)] = 1
     """Seed of everything that is drawn at random: splits, sampled tiles, fusion configurations, searches."""
-    results: Annotated[str, StringConstraints(pattern=r"^[^{}\x00-\x1f]+$")] = "results"
+    results: Folder = "results"
     """Folder of the results, relative to where snakemake runs."""
+    measurements: Folder = "results/.measured"
+    """Folder of what this machine has measured, shared by studies, relative to where snakemake runs; on a file system
+    of the machine's own. Nothing is measured twice."""
     workloads: Annotated[Section[Workload], AfterValidator(one_a_batch)] = {}
     """The programs. An entry of several `batches` is one workload a batch here."""
     hardware: Section[Hardware] = {}
@@ -81,14 +87,27 @@ class Study(StudyModel):
         entry = self.datasets[dataset]
         if entry.hardware != "all":
             return variants_of(entry.hardware, self.hardware)
-        fitting = [id for id, variant in self.hardware.items() if variant.runtime == entry.runtime]
+        runtime = self.runtime_of_dataset(dataset)
+        fitting = [id for id, variant in self.hardware.items() if variant.runtime == runtime]
         return variants_of(fitting, self.hardware)
+
+    def runtime_of_dataset(self, dataset: str) -> Runtime:
+        """Where the dataset's labels come from; never from two."""
+        return runtime_of_dataset(self.datasets[dataset], self.hardware)
+
+    def origin(self, dataset: str) -> Origin:
+        """Where the dataset's labels come from, as manifests say it."""
+        return ORIGINS[self.runtime_of_dataset(dataset)]
 
     @cached_property
     def variants(self) -> dict[str, Variant]:
         """All hardware variants by id."""
         entries = [entry_variants(self.hardware, id) for id in self.hardware]
         return {id: variant for entry in entries for id, variant in entry.items()}
+
+    def measured_hardware(self) -> list[str]:
+        """The entries that this machine measures, sorted."""
+        return sorted(id for id, entry in self.hardware.items() if entry.is_measured)
 
     def shard_hardware(self, variants: list[str]) -> list[str]:
         """The entries that the variants belong to, sorted: all variants of a sampled entry lie in one shard."""
@@ -173,10 +192,15 @@ class Study(StudyModel):
         return min(workloads, key=lambda entry: entry.batch).resolved(id)
 
     def resolved_hardware(self, id: str) -> dict[str, Any]:
-        """The variant with its bases merged in."""
+        """The variant with its bases merged in; a measured one with `measure`, and with `datapath` None if it has
+        none."""
         variant = self.variants[id]
+        entry = self.hardware[variant.entry]
         datapath = merged_datapath(base_chain(self.hardware, variant.entry)) | variant.values
-        return {"id": id, "runtime": self.hardware[variant.entry].runtime, "datapath": datapath}
+        if entry.is_measured:
+            measure = entry.measure.resolved()
+            return {"id": id, "runtime": entry.runtime, "datapath": datapath or None, "measure": measure}
+        return {"id": id, "runtime": entry.runtime, "datapath": datapath}
 
     def resolved_variants(self, entry: str, dataset: str) -> dict[str, Any]:
         """A sampled entry with what each of its variants in the dataset has of its own."""
@@ -231,7 +255,7 @@ class Study(StudyModel):
             "hardware": self.learned_hardware(id),
             "split": split,
             "families": self.families([workload for part in PARTS for workload in split[part]]),
-            **({"origin": "recorded"} if self.datasets[model.dataset].source is not None else {}),
+            **({"origin": origin} if (origin := self.origin(model.dataset)) != "simulated" else {}),
             **(model.hyperparameters() if isinstance(model, Model) else {"kind": model.kind}),
         }
 

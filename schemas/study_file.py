@@ -13,10 +13,10 @@ from schemas.validation_messages import problems_of
 from schemas.workload import FILES, written_ids
 from schemas.yaml_source import YamlError, YamlSource, read_yaml
 
-OVERRIDABLE = ("seed", "results")
+OVERRIDABLE = ("seed", "results", "measurements")
 """Top-level scalars that the command line may override."""
 _REFUSED = (
-    f"only {' and '.join(OVERRIDABLE)} can be overridden on the command line; "
+    f"only {', '.join(OVERRIDABLE[:-1])} and {OVERRIDABLE[-1]} can be overridden on the command line; "
     "for anything else edit the study or give another one with --configfile"
 )
 

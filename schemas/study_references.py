@@ -14,6 +14,7 @@ from schemas.dataset import DrawnSplit, NamedSplit
 from schemas.evaluation import RESERVED_IDS, Evaluation
 from schemas.hardware import HARDWARE_PRESETS
 from schemas.hardware_references import hardware_of_dataset, hardware_problems, is_sampled, runtime_of, sample_group
+from schemas.measure import MEASURED_TASKS, ORIGINS
 from schemas.model import Model
 from schemas.problem import Path, Problem, allowed_names, got
 from schemas.search import SURROGATES
@@ -157,30 +158,39 @@ def _recorded_problems(id: str, study: "Study") -> Iterator[Problem]:
 
 
 def _runtime_problems(study: "Study") -> Iterator[Problem]:
-    """Recorded and simulated labels never mix: not in a dataset, nor in the tables of an evaluation."""
+    """Simulated, measured and recorded labels never mix: not in a dataset, nor in the tables of an evaluation."""
     for id, dataset in study.datasets.items():
+        own = study.runtime_of_dataset(id)
         for place, variant in enumerate(dataset.hardware if dataset.hardware != "all" else []):
             runtime = runtime_of(variant, study)
-            if runtime not in (None, dataset.runtime):
+            if runtime not in (None, own):
                 remedy = "leave it out" if dataset.source is None else "name the variant with runtime: recorded"
-                text = f"{got(variant)} is {runtime}, the dataset {dataset.runtime}; {remedy}: the two never mix"
+                text = f"{got(variant)} is {runtime}, the dataset {own}; {remedy}: the two never mix"
                 yield Problem(("datasets", id, "hardware", place), text)
+        task = MEASURED_TASKS.get(own)
+        if task is not None and dataset.tasks != [task]:
+            text = f"got {', '.join(dataset.tasks)}; allowed: [{task}] (hardware with runtime: {own} measures no other)"
+            yield Problem(("datasets", id, "tasks"), text)
     for id, evaluation in study.evaluations.items():
         first: str | None = None
         for path, name in _models_of(id, evaluation):
             model = _trained(study, name)
             if model is None or model.dataset not in study.datasets:
                 continue
-            runtime = study.datasets[model.dataset].runtime
-            first = first or runtime
-            if runtime != first:
+            origin = study.origin(model.dataset)
+            first = first or origin
+            if origin != first:
                 text = (
-                    f"{got(name)} learns {runtime} runtimes, the models before it {first} ones; allowed: one of the two"
+                    f"{got(name)} learns {origin} runtimes, the models before it {first} ones; allowed: one of the two"
                 )
                 yield Problem(path, f"{text} in an evaluation, as its tables never mix them")
     for id, search in study.searches.items():
-        if runtime_of(search.baseline, study) == "recorded":
-            yield Problem(("searches", id, "baseline"), f"{got(search.baseline)} is recorded; allowed: a simulated one")
+        runtime = runtime_of(search.baseline, study)
+        if runtime not in (None, "simulated"):
+            yield Problem(
+                ("searches", id, "baseline"),
+                f"{got(search.baseline)} is {ORIGINS[runtime]}; allowed: a simulated one",
+            )
 
 
 def _selected_workloads(selection: Any, known: Mapping[str, list[str]]) -> list[str]:

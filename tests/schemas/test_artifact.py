@@ -55,6 +55,16 @@ def test_round_trip(tmp_path):
     np.testing.assert_array_equal(back["arrays.npz"]["offset"], [0, 3, 3])
 
 
+def test_the_manifest_of_measured_runtimes_says_the_device(tmp_path):
+    write(tmp_path / "a")
+    assert "device" not in json.loads((tmp_path / "a" / "manifest.json").read_text())
+    device = {"cpu": "a processor", "noise_floor_pct": 1.5}
+    Sample.write(
+        tmp_path / "a", id="x", origin="measured", code="c", spec={}, contents=contents(), device=device
+    )  # fmt: skip
+    assert Sample.read(tmp_path / "a").manifest.device == device
+
+
 def test_two_writes_are_byte_identical(tmp_path):
     for name in ("a", "b"):
         write(tmp_path / name)

@@ -319,7 +319,8 @@ def replaced(old: str, new: str) -> str:
         ),
         pytest.param(
             replaced("  edge: {base: tpu-v3, datapath: {cores: 1, global_buffer: 4 MiB}}", "  edge: 5"),
-            "study.yaml:7: hardware.edge: got 5; allowed: a mapping with the keys base, runtime, datapath, sample",
+            "study.yaml:7: hardware.edge: got 5; allowed: a mapping with the keys base, runtime, measure, datapath, "
+            "sample",
             id="not a mapping",
         ),
     ],
@@ -392,7 +393,7 @@ def test_a_builder_is_found_beside_the_study(tmp_path: Path):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "study.yaml: the study is empty; allowed keys: seed, results, workloads"),
+        ("", "study.yaml: the study is empty; allowed keys: seed, results, measurements, workloads"),
         ("# nothing\n", "study.yaml: the study is empty"),
         ("- a\n", 'study.yaml:1: got ["a"]; allowed: a mapping with the keys seed, results'),
         ("just text", "study.yaml:1: got 'just text'; allowed: a mapping"),
@@ -489,7 +490,7 @@ def test_overrides(tmp_path: Path):
 def test_other_overrides_are_refused_in_words(tmp_path: Path):
     messages = messages_of(tmp_path, SOUND + "results: 5\n", {"seed": "x", "models": {"ranker": {}}})
     assert messages == [
-        "--config: models: only seed and results can be overridden on the command line; for anything "
+        "--config: models: only seed, results and measurements can be overridden on the command line; for anything "
         "else edit the study or give another one with --configfile",
         "--config: seed: got 'x'; allowed: a whole number",
         "study.yaml:17: results: got 5; allowed: text",
