@@ -2,6 +2,7 @@
 # make paper: the learned model beside the paper's, workflow/studies/paper.yaml
 # STUDY=path/to/study.yaml runs another study; PYTHON=/path/to/python3.12 chooses the interpreter.
 # BENCH=simulator,peers chooses some of the benchmarks.
+# make devices: also install what measuring this machine needs (hardware with runtime: xla, iree).
 SHELL := bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DELETE_ON_ERROR:
@@ -15,7 +16,7 @@ PEERS := .venv-peers/ready
 
 PAPER := workflow/studies/paper.yaml
 
-.PHONY: all paper check test bench lock clean format docs compile
+.PHONY: all paper check test bench devices lock clean format docs compile
 
 all: $(READY)
 	@$(BIN)/python -m lib.check_study "$(STUDY)"
@@ -34,6 +35,9 @@ $(READY): requirements.lock
 	@"$(PYTHON)" -m venv .venv
 	@$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r requirements.lock
 	@touch $(READY)
+
+devices: $(READY)
+	@$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r requirements-devices.lock
 
 # Compiled code is kept by state of the sources: a second or two where nothing changed.
 compile: $(READY)
@@ -76,6 +80,8 @@ LOCK := uv pip compile --universal --python-version 3.11 --generate-hashes --no-
 lock:
 	$(LOCK) --extra test pyproject.toml -o requirements.lock
 	sed -i '1i # Exact versions with hashes for Python 3.11 to 3.13; made by `make lock` from pyproject.toml.' requirements.lock
+	$(LOCK) --extra devices --constraint requirements.lock pyproject.toml -o requirements-devices.lock
+	sed -i '1i # Exact versions with hashes for Python 3.11 to 3.13; made by `make lock` from pyproject.toml, with its extra `devices`.' requirements-devices.lock
 	$(LOCK) requirements-peers.in -o requirements-peers.lock
 	sed -i '1i # Exact versions with hashes for Python 3.11 to 3.13; made by `make lock` from requirements-peers.in.' requirements-peers.lock
 

@@ -51,5 +51,9 @@ rule outside_figures:
         all_fidelity(),
 
 
+onstart:
+    refuse_without_devices()
+
+
 onsuccess:
     print(f"Report: {RESULTS}/report/index.html")

@@ -10,6 +10,7 @@ from pathlib import Path
 from snakemake.exceptions import WorkflowError
 
 from lib.code_fingerprint import code_fingerprint, in_repository
+from schemas.device_packages import missing_packages
 from schemas.study_file import StudyError, load_study
 from schemas.workload import FILES
 
@@ -37,6 +38,22 @@ def read_study():
 
 STUDY = read_study()
 RESULTS = STUDY.results
+
+# One job at a time measures this machine (`resources: measuring=1`), whatever the command line says of resources.
+if "measuring" not in workflow.global_resources:
+    workflow.register_resource("measuring", 1)
+
+
+def every_core(wildcards):
+    """Threads of a job that measures, so that nothing runs beside it here; on a cluster the cores of a node like this."""
+    return workflow.global_resources["_cores"].value or os.cpu_count()
+
+
+def refuse_without_devices():
+    """Before any job starts: a study that measures devices needs packages of their own."""
+    missing = missing_packages(STUDY)
+    if missing:
+        raise WorkflowError("\n".join(f"{STUDY_FILE}: {line}" for line in missing))
 
 
 def names(ids):

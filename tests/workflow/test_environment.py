@@ -6,15 +6,15 @@ import tomllib
 import pytest
 import yaml
 
+from schemas.device_packages import PACKAGES
 from tests.workflow.run_snakemake import ROOT
 
 
-def locked_versions() -> dict[str, str]:
-    text = (ROOT / "requirements.lock").read_text()
-    return dict(re.findall(r"^([a-z0-9-]+)==([^ ;\\]+)", text, re.MULTILINE))
+def locked_versions(file: str = "requirements.lock") -> dict[str, str]:
+    return dict(re.findall(r"^([a-z0-9-]+)==([^ ;\\]+)", (ROOT / file).read_text(), re.MULTILINE))
 
 
-@pytest.mark.parametrize("file", ["requirements.lock", "requirements-peers.lock"])
+@pytest.mark.parametrize("file", ["requirements.lock", "requirements-peers.lock", "requirements-devices.lock"])
 def test_lock_files_have_hashes_and_no_addresses(file):
     text = (ROOT / file).read_text()
     assert "http" not in text
@@ -28,6 +28,15 @@ def test_every_direct_dependency_is_locked():
     wanted = project["dependencies"] + project["optional-dependencies"]["test"]
     names = {re.match(r"[a-z0-9-]+", name)[0] for name in wanted}
     assert names <= set(locked_versions())
+
+
+def test_devices_are_locked_with_the_versions_of_everything_else():
+    locked, with_devices = locked_versions(), locked_versions("requirements-devices.lock")
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    wanted = {re.match(r"[a-z0-9-]+", name)[0] for name in project["optional-dependencies"]["devices"]}
+    assert wanted == {package for packages in PACKAGES.values() for package in packages}
+    assert wanted <= set(with_devices)
+    assert {name: version for name, version in with_devices.items() if name in locked}.items() <= locked.items()
 
 
 def test_the_peers_are_locked_with_what_they_need():

@@ -1,0 +1,109 @@
+"""The process that measures: `python -m lib.targets.measuring_worker`, started by `lib.targets.measuring_process`.
+
+It pins itself to its cores before it imports a device's packages, as these size their thread pools when they load. It
+reads requests from standard input and answers on what was its standard output, each a line of JSON; whatever libraries
+print goes to standard error. A device that crashes or hangs takes this process along and no other.
+"""
+
+import gc
+import importlib
+import json
+import math
+import os
+import signal
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+LONGEST_MESSAGE = 500
+"""Characters of a compiler's message that are kept."""
+LARGEST_GROWTH = 10
+"""Times as many runs that a batch may have as one that was too short."""
+
+
+def fastest_run_s(run: Callable[[int], None], batches: int, batch_s: float) -> float:
+    """Seconds of one run in the fastest of `batches` batches of at least `batch_s` each, after a warm-up.
+
+    `run(n)` runs n times. The warm-up is the first run and the batches that find out how many runs take `batch_s`.
+    """
+    run(1)
+    runs, timed, fastest_s = 1, 0, math.inf
+    while timed < batches:
+        started = time.perf_counter()
+        run(runs)
+        taken_s = time.perf_counter() - started
+        if taken_s < batch_s:
+            growth = min(1.2 * batch_s / max(taken_s, 1e-9), LARGEST_GROWTH)
+            runs = max(runs + 1, math.ceil(runs * growth))
+            continue
+        fastest_s = min(fastest_s, taken_s / runs)
+        timed += 1
+    return fastest_s
+
+
+def device_module(name: str) -> Any:
+    """A device module by its runtime, or another one by its full name. Raises ModuleNotFoundError for a package that is
+    not installed."""
+    if name == "xla":
+        import lib.targets.xla_device as device  # type: ignore[import-not-found, unused-ignore]
+    elif name == "iree":
+        import lib.targets.iree_device as device  # type: ignore[import-not-found, unused-ignore, no-redef]
+    else:
+        device = importlib.import_module(name)
+    return device
+
+
+def measured(device: Any, request: dict[str, Any]) -> dict[str, Any]:
+    """One pass of one module: seconds of a run, and what it took to get them; or `error` with a message."""
+    started, stage = time.perf_counter(), "compiler"
+    try:
+        run = device.load(request["text"], request["platform"], request["threads"])
+        compile_s, stage = time.perf_counter() - started, "run"
+        seconds = fastest_run_s(run, request["batches"], request["batch_s"])
+        spent_s = time.perf_counter() - started
+        stage = "cost analysis"
+        wanted = request["costs"] and hasattr(device, "cost_analysis")
+        costs = device.cost_analysis(request["text"]) if wanted else {}
+    except Exception as error:
+        words = " ".join(str(error).split()) or type(error).__name__
+        return {"error": f"{stage}: {words[:LONGEST_MESSAGE]}", "spent_s": time.perf_counter() - started}
+    return {
+        "seconds": seconds, "compile_s": compile_s, "spent_s": spent_s, "load_average": os.getloadavg()[0],
+        "flops": costs.get("flops"), "bytes": costs.get("bytes"),
+    }  # fmt: skip
+
+
+def main() -> None:
+    """Answer requests until standard input ends."""
+    answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)
+
+    def answer(content: dict[str, Any]) -> None:
+        print(json.dumps(content), file=answers, flush=True)
+
+    setting = json.loads(sys.argv[1])
+    if hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(0, setting["cores"])
+    try:
+        device = device_module(setting["device_module"])
+        answer({"device": device.device(setting["platform"])})
+    except ModuleNotFoundError as error:
+        answer({"missing": error.name, "error": str(error)})
+        return
+    except Exception as error:
+        answer({"error": " ".join(str(error).split()) or type(error).__name__})
+        return
+    for line in sys.stdin:
+        request = json.loads(line)
+        signal.alarm(math.ceil(request["timeout_s"]) + 5)  # ends this process where the one that waits for it is gone
+        gc.disable()
+        content = measured(device, request)
+        gc.enable()
+        gc.collect()
+        signal.alarm(0)
+        answer(content)
+
+
+if __name__ == "__main__":
+    main()
