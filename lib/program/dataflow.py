@@ -98,18 +98,11 @@ class Dataflow:
         operands = []
         for position, first in enumerate(self.instructions[index].operands):
             operand = self._walk(position, first)
-            if self._needs_no_array(self.instructions[operand.source]):
+            if needs_no_array(self.instructions[operand.source]):
                 continue
             operands.append(operand)
             self.uses[operand.source].append(Use(index, operand))
         self.operands[index] = tuple(operands)
-
-    @staticmethod
-    def _needs_no_array(source: Instruction) -> bool:
-        """Whether a kernel holds the values itself: iotas, counters, small constants and those of one value."""
-        if source.opcode == "constant":
-            return source.value is not None or source.elements <= LARGEST_VALUE
-        return source.opcode in ("iota", "loop-counter")
 
     def _is_looked_through(self, index: int) -> bool:
         one = self.instructions[index]
@@ -122,6 +115,13 @@ class Dataflow:
             path.append(current)
             current = self.instructions[current].operands[0]
         return Operand(position, tuple(path), current)
+
+
+def needs_no_array(source: Instruction) -> bool:
+    """Whether a kernel holds the values itself: iotas, counters, small constants and those of one value."""
+    if source.opcode == "constant":
+        return source.value is not None or source.elements <= LARGEST_VALUE
+    return source.opcode in ("iota", "loop-counter")
 
 
 def describe(instruction: Instruction) -> str:
