@@ -5,6 +5,7 @@ difference between the two shows what drift, memory placement and other programs
 """
 
 import hashlib
+import importlib.util
 import logging
 import platform
 import statistics
@@ -15,16 +16,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from lib.code_fingerprint import code_fingerprint
 from lib.cost.cost_model import Reason
 from lib.targets.measurement_cache import MeasurementCache
 from lib.targets.measuring_passes import MeasuringSettings, Taken, take_passes
 from lib.targets.measuring_process import MeasuringProcess, WorkerCrashedError, WorkerHangsError, sole_measuring
+from lib.targets.measuring_worker import DEVICE_MODULES, TIMING
 from lib.targets.module import Module
 
 LOG = logging.getLogger("tilewright")
 
-METHOD = 1
-"""Version of how a pass is timed; what another one measured is not used."""
 FEWEST_MODULES = 8
 """Of which a machine is called noisy."""
 
@@ -92,7 +93,7 @@ class Measuring:
             **self._running().device, "batches": settings.batches, "batch_s": settings.batch_s,
         }  # fmt: skip
         try:
-            self._cache = MeasurementCache(cache_folder, {**self._setup, "method": METHOD})
+            self._cache = MeasurementCache(cache_folder, {**self._setup, "code": device_code(self._device_module)})
         except BaseException:
             self._end()
             raise
@@ -189,6 +190,14 @@ class Measuring:
         )
         LOG.warning(text)
         print(text, file=sys.stderr, flush=True)
+
+
+def device_code(device_module: str) -> str:
+    """Fingerprint of what makes and times a run; what other code measured is not used."""
+    spec = importlib.util.find_spec(DEVICE_MODULES.get(device_module, device_module))
+    file = spec.origin if spec is not None else None
+    assert file is not None  # the process has loaded it
+    return f"{code_fingerprint(Path(file))} {TIMING}"
 
 
 def processor() -> str:

@@ -240,7 +240,7 @@ def test_what_hinders_measuring_is_told_in_words(tmp_path: Path):
         measured(["sleep 0.001"], QUICK._replace(cores=(4000,)))
     with pytest.raises(MeasuringError, match=r"can't be used: there is no gpu"):
         measured(["sleep 0.001"], QUICK._replace(platform="gpu"))
-    with pytest.raises(MeasuringError, match=r"is not installed, so nothing can be measured; pip install .*devices"):
+    with pytest.raises(MeasuringError, match=r"is not installed, so nothing can be measured; `make devices` installs"):
         Measuring("xla", QUICK, device_module="tests.lib.targets.no_such_device")
 
 
