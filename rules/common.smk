@@ -43,6 +43,14 @@ RESULTS = STUDY.results
 if "measuring" not in workflow.global_resources:
     workflow.register_resource("measuring", 1)
 
+# Where jobs a second are limited (by default to 100), Snakemake looks for new ones a second after each look and after
+# each job that ends: looks add up, each asks for the size of every file that waiting jobs read, and after some hundred
+# jobs they take a core for themselves. Without the limit there is one look a job; another limit than the default stays.
+scheduling = workflow.scheduling_settings  # None where nothing is to run, as with --unlock
+limit = scheduling and scheduling.max_jobs_per_timespan
+if limit and (limit.max_jobs, limit.timespan) == (100, 1):
+    scheduling.max_jobs_per_timespan = None
+
 
 def every_core(wildcards):
     """Threads of a job that measures, so that nothing runs beside it here; on a cluster the cores of a node like this."""
