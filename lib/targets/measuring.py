@@ -7,6 +7,7 @@ difference between the two shows what drift, memory placement and other programs
 import hashlib
 import importlib.util
 import logging
+import os
 import platform
 import statistics
 import sys
@@ -89,7 +90,8 @@ class Measuring:
         self._passes: dict[str, list[float]] = {}
         self._setup = {
             "runtime": runtime, "processor": processor(), "system": f"{platform.system()} {platform.machine()}",
-            "platform": settings.platform, "cores": list(settings.cores), "threads": settings.threads,
+            "platform": settings.platform, "cores": list(settings.cores), "pinned": hasattr(os, "sched_setaffinity"),
+            "threads": settings.threads,
             **self._running().device, "batches": settings.batches, "batch_s": settings.batch_s,
         }  # fmt: skip
         try:

@@ -18,7 +18,7 @@ def device(platform: str) -> dict[str, str]:
     if platform != "cpu":
         raise ValueError(f"there is no {platform}")
     cores = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else {0}
-    return {"device": "fake", "pinned": str(sorted(cores)), "threads_told": os.environ["NPROC"]}
+    return {"device": "fake", "affinity": str(sorted(cores)), "threads_told": os.environ["NPROC"]}
 
 
 def load(text: str, platform: str, threads: int) -> Callable[[int], None]:

@@ -104,7 +104,7 @@ def test_modules_are_measured_in_order_equal_ones_once(loads: Path):
 
 def test_the_process_is_pinned_and_says_so():
     device = measured(["sleep 0.001"]).device
-    assert device["pinned"] == f"[{CORE}]"
+    assert device["affinity"] == f"[{CORE}]"
     assert (device["threads_told"], device["cores"], device["threads"]) == ("1", [CORE], 1)
     assert (device["modules"], device["failed"], device["timed_out"], device["passes"]) == (1, 0, 0, 2)
     assert device["noise_floor_pct"] >= 0
