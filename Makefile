@@ -1,5 +1,6 @@
 # make: set up .venv and run the default study · make test · make check · make bench · make clean
 # make paper: the learned model beside the paper's, workflow/studies/paper.yaml
+# make new STUDY=mine/first.yaml: start a study of your own · make docs-site: the documentation as a site
 # STUDY=path/to/study.yaml runs another study; PYTHON=/path/to/python3.12 chooses the interpreter.
 # BENCH=simulator,peers chooses some of the benchmarks.
 # make devices: also install what measuring this machine needs (hardware with runtime: xla, iree).
@@ -13,10 +14,11 @@ PYTHON ?= $(shell for v in 3.13 3.12 3.11 3; do command -v python$$v && python$$
 BIN := .venv/bin
 READY := .venv/ready
 PEERS := .venv-peers/ready
+SITE := .venv-docs/ready
 
 PAPER := workflow/studies/paper.yaml
 
-.PHONY: all paper check test bench devices lock clean format docs compile
+.PHONY: all paper new check test bench devices lock clean format docs docs-site compile
 
 all: $(READY)
 	@$(BIN)/python -m lib.check_study "$(STUDY)"
@@ -26,6 +28,10 @@ all: $(READY)
 
 paper:
 	@$(MAKE) --no-print-directory all STUDY=$(PAPER)
+
+# A small commented study, at a path that is not taken yet.
+new: $(READY)
+	@$(BIN)/python -m lib.new_study "$(STUDY)"
 
 $(READY): requirements.lock
 	@if [ -z "$(PYTHON)" ]; then echo "Tilewright needs Python 3.11, 3.12 or 3.13; none was found. Install one, or name it: make PYTHON=/path/to/python3.12"; exit 1; fi
@@ -74,6 +80,18 @@ format: $(READY)
 docs: $(READY)
 	$(BIN)/python -m schemas.reference_docs
 
+# The documentation as a site, in site/; a broken link is an error.
+docs-site: docs $(SITE)
+	@.venv-docs/bin/zensical build --clean --strict
+	@echo "Documentation: site/index.html"
+
+$(SITE): requirements-docs.lock
+	@echo "Setting up .venv-docs (once; ten seconds)"
+	@rm -rf .venv-docs
+	@"$(PYTHON)" -m venv .venv-docs
+	@.venv-docs/bin/pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r requirements-docs.lock
+	@touch $(SITE)
+
 # Needs `uv`; rewrites the lock files for all supported Pythons.
 LOCK := uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links \
   --no-header --no-annotate --quiet
@@ -84,6 +102,8 @@ lock:
 	sed -i '1i # Exact versions with hashes for Python 3.11 to 3.13; made by `make lock` from pyproject.toml, with its extra `devices`.' requirements-devices.lock
 	$(LOCK) requirements-peers.in -o requirements-peers.lock
 	sed -i '1i # Exact versions with hashes for Python 3.11 to 3.13; made by `make lock` from requirements-peers.in.' requirements-peers.lock
+	$(LOCK) requirements-docs.in -o requirements-docs.lock
+	sed -i '1i # Exact versions with hashes for Python 3.11 to 3.13; made by `make lock` from requirements-docs.in.' requirements-docs.lock
 
 clean:
-	rm -rf results .snakemake .pytest_cache .mypy_cache .ruff_cache
+	rm -rf results site .snakemake .pytest_cache .mypy_cache .ruff_cache

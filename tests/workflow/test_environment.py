@@ -14,7 +14,9 @@ def locked_versions(file: str = "requirements.lock") -> dict[str, str]:
     return dict(re.findall(r"^([a-z0-9-]+)==([^ ;\\]+)", (ROOT / file).read_text(), re.MULTILINE))
 
 
-@pytest.mark.parametrize("file", ["requirements.lock", "requirements-peers.lock", "requirements-devices.lock"])
+@pytest.mark.parametrize(
+    "file", ["requirements.lock", "requirements-peers.lock", "requirements-devices.lock", "requirements-docs.lock"]
+)
 def test_lock_files_have_hashes_and_no_addresses(file):
     text = (ROOT / file).read_text()
     assert "http" not in text

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from lib.forecast import planned_jobs as forecast_jobs
 from schemas.study_file import load_study
 from tests.workflow.run_snakemake import ROOT, planned_jobs, snakemake
 
@@ -16,6 +17,7 @@ def test_dry_run_plans_every_entry_once(study, tmp_path):
     jobs = planned_jobs(tmp_path, study)
     loaded = load_study(study)
     assert len(set(jobs)) == len(jobs)
+    assert len(jobs) == len(list(forecast_jobs(loaded)))
     counts = Counter(job.split()[0] for job in jobs)
     shards = sum(
         len(dataset.tasks) * len(loaded.shard_hardware(loaded.hardware_ids(name))) * len(loaded.workload_ids(name))
