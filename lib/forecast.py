@@ -20,8 +20,6 @@ from schemas.study import Study
 from schemas.study_file import StudyError, load_study
 
 STATED = Path(__file__).parents[1] / "schemas" / "presets" / "job_times.yaml"
-DEVICES = ("xla", "iree")
-"""Runtimes that are measured on a real machine: no figure of another machine says how long that takes."""
 
 
 class PlannedJob(NamedTuple):
@@ -51,12 +49,13 @@ def planned_jobs(study: Study) -> Iterator[PlannedJob]:
         yield PlannedJob("program", program, 1)
     for name, dataset in study.datasets.items():
         variants = study.hardware_ids(name)
-        units = None if dataset.runtime in DEVICES else 1
+        origin = study.origin(name)
+        units = None if origin == "measured" else 1  # no figure of another machine says how long measuring takes
         for task in dataset.tasks:
             for entry in study.shard_hardware(variants):
                 for workload in study.workload_ids(name):
                     yield PlannedJob("dataset", f"{name}/{task}/{entry}/{workload}", units)
-        if dataset.source is None and dataset.runtime not in DEVICES:
+        if origin == "simulated":
             for variant in variants:
                 if variant in study.hardware:
                     yield PlannedJob("difference", f"{name}/{variant}", 1)
@@ -67,9 +66,9 @@ def planned_jobs(study: Study) -> Iterator[PlannedJob]:
     for name in study.evaluations:
         yield PlannedJob("evaluation", name, 1)
     for name, autotune in study.autotune.items():
-        device = study.hardware[study.variants[autotune.hardware].entry].runtime in DEVICES
+        target = study.hardware[study.variants[autotune.hardware].entry]
         for workload in study.autotuned_workloads(name):
-            yield PlannedJob("autotune", f"{name}/{workload}", None if device else 1)
+            yield PlannedJob("autotune", f"{name}/{workload}", None if target.is_measured else 1)
     for name, search in study.searches.items():
         rule = "learned_search" if search.surrogate in study.models else "search"
         for island in range(1, search.islands + 1):

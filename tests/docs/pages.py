@@ -4,7 +4,7 @@ import re
 import textwrap
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted(
@@ -77,3 +77,10 @@ def anchors_of(page: Path) -> set[str]:
 def links_of(page: Path) -> list[str]:
     """What the page links to."""
     return LINK.findall(prose_of(page))
+
+
+def merged(old: Any, new: Any) -> Any:
+    """The entries of `new` put into `old`; all that is no mapping is replaced."""
+    if isinstance(old, dict) and isinstance(new, dict):
+        return old | {key: merged(old.get(key), value) for key, value in new.items()}
+    return new

@@ -9,10 +9,11 @@ from typing import Any
 
 import pytest
 
+from lib.new_study import new_study
 from schemas.study_file import StudyError, load_study
 from schemas.workload import FILES
 from schemas.yaml_source import read_yaml
-from tests.docs.pages import PAGES, ROOT, Block, blocks, blocks_of
+from tests.docs.pages import PAGES, ROOT, Block, blocks, blocks_of, merged
 
 LANGUAGES = ("yaml", "python", "sh", "text")
 NEED_RESULTS = ("docs/prediction.md", "docs/autotuning.md")
@@ -29,14 +30,22 @@ def test_every_block_says_what_it_is(page: Path):
 
 
 def pasted(page: Path, last: Block) -> dict[str, Any]:
-    """The default study, with FAST's workloads, and all YAML of the page up to a block pasted in, entry by entry."""
-    study = read_yaml((ROOT / "config.yaml").read_text(encoding="utf-8")).data
-    fast = read_yaml((ROOT / "workflow" / "studies" / "fast.yaml").read_text(encoding="utf-8")).data
-    study["workloads"] = fast["workloads"] | study["workloads"]
+    """A study with all YAML of the page up to a block pasted in: into the default one, with FAST's workloads, entry by
+    entry; in the tutorial into a new one, key by key."""
+    if page.stem == "tutorial":
+        study = read_yaml(new_study(Path("mine/first.yaml"))).data
+    else:
+        study = read_yaml((ROOT / "config.yaml").read_text(encoding="utf-8")).data
+        fast = read_yaml((ROOT / "workflow" / "studies" / "fast.yaml").read_text(encoding="utf-8")).data
+        study["workloads"] = fast["workloads"] | study["workloads"]
     for block in blocks_of(page):
         if block.language == "yaml" and block.line <= last.line:
-            for section, entries in read_yaml(block.text).data.items():
-                study[section] = {**study.get(section, {}), **entries} if isinstance(entries, dict) else entries
+            written = read_yaml(block.text).data
+            if page.stem == "tutorial":
+                study = merged(study, written)
+            else:
+                for section, entries in written.items():
+                    study[section] = {**study.get(section, {}), **entries} if isinstance(entries, dict) else entries
     return study
 
 

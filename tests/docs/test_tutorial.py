@@ -5,14 +5,13 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 import yaml
 
 from schemas.study_file import load_study
 from schemas.yaml_source import read_yaml
-from tests.docs.pages import ROOT, Block, blocks_of
+from tests.docs.pages import ROOT, Block, blocks_of, merged
 
 ENVIRONMENT = Path(sys.prefix)
 pytestmark = [
@@ -37,13 +36,6 @@ def fresh_copy(folder: Path) -> Path:
     if (ROOT / ".cache").is_dir():
         (copy / ".cache").symlink_to(ROOT / ".cache")
     return copy
-
-
-def merged(old: Any, new: Any) -> Any:
-    """The entries of `new` put into `old`; all that is no mapping is replaced."""
-    if isinstance(old, dict) and isinstance(new, dict):
-        return old | {key: merged(old.get(key), value) for key, value in new.items()}
-    return new
 
 
 def edit(file: Path, block: Block) -> None:

@@ -58,7 +58,10 @@ def test_a_damaged_benchmark_file_is_none(tmp_path: Path, text: str):
 
 
 def test_what_nothing_is_known_of_is_said_and_not_guessed(tmp_path: Path):
-    found = study_of(tmp_path, SOUND + "fidelity:\n  fast: {sources: [fast], workloads: [resnet]}\n")
+    found = study_of(
+        tmp_path,
+        SOUND.replace("resnet:", "resnet50v2:") + "fidelity: {fast: {sources: [fast], workloads: [resnet50v2]}}\n",
+    )
     rules = forecast(found, tmp_path / "nothing")
     (compared,) = [rule for rule in rules if rule.rule == "fidelity"]
     assert compared.seconds is None
