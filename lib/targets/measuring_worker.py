@@ -5,6 +5,7 @@ reads requests from standard input and answers on what was its standard output, 
 print goes to standard error. A device that crashes or hangs takes this process along and no other.
 """
 
+import ctypes
 import gc
 import importlib
 import json
@@ -23,6 +24,8 @@ DEVICE_MODULES = {"xla": "lib.targets.xla_device", "iree": "lib.targets.iree_dev
 """By runtime."""
 TIMING = 1
 """Version of `fastest_run_s`."""
+PR_SET_PDEATHSIG = 1
+"""Of prctl(2), from linux/prctl.h."""
 LONGEST_MESSAGE = 500
 """Characters of a compiler's message that are kept."""
 LARGEST_GROWTH = 10
@@ -69,8 +72,16 @@ def measured(device: Any, request: dict[str, Any]) -> dict[str, Any]:
     }  # fmt: skip
 
 
+def end_with_parent() -> None:
+    """Have the system end this process when its parent is killed. Elsewhere than on Linux it ends later, with its input
+    or by its alarm."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
 def main() -> None:
     """Answer requests until standard input ends."""
+    end_with_parent()
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
 
@@ -92,7 +103,7 @@ def main() -> None:
         return
     for line in sys.stdin:
         request = json.loads(line)
-        signal.alarm(math.ceil(request["timeout_s"]) + 5)  # ends this process where the one that waits for it is gone
+        signal.alarm(math.ceil(request["timeout_s"]) + 5)  # nobody waits for it any longer
         gc.disable()
         content = measured(device, request)
         gc.enable()

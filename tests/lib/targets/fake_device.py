@@ -1,7 +1,8 @@
 """A device for tests of measuring: what a module does stands in its text.
 
-`sleep 0.001`, `fail compile`, `fail run`, `crash`, `print`, `hang`, `crash once FILE`, `alternate FILE` (every other
-load is ten times slower). Each load adds a line to the file that TILEWRIGHT_TEST_LOADS names.
+`sleep 0.001`, `fail compile`, `fail run`, `crash`, `print`, `hang`, `hang FILE` (which gets the process's number),
+`crash once FILE`, `alternate FILE` (every other load is ten times slower). Each load adds a line to the file that
+TILEWRIGHT_TEST_LOADS names.
 """
 
 import os
@@ -34,6 +35,8 @@ def load(text: str, platform: str, threads: int) -> Callable[[int], None]:
         print("Check failed: something is odd", file=sys.stderr, flush=True)
         os.kill(os.getpid(), signal.SIGSEGV)
     if word == "hang":
+        if rest:
+            Path(rest).write_text(str(os.getpid()))
         time.sleep(600)
     if word == "print":
         print("a library says something")

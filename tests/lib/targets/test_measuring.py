@@ -173,32 +173,56 @@ def test_a_longer_timeout_gives_another_try(tmp_path: Path, loads: Path):
     assert len(lines(loads)) == 4
 
 
-MEASURE_MANY = """
+MEASURE = """
 import sys
 from pathlib import Path
-from tests.lib.targets.test_measuring import Module, QUICK, measured
-measured([f"sleep 0.00{number}" for number in range(10, 22)], cache=Path(sys.argv[1]))
+from tests.lib.targets.test_measuring import measured
+measured(sys.argv[2:], cache=Path(sys.argv[1]))
 """
+MANY = [f"sleep 0.00{number}" for number in range(10, 22)]
 
 
-def measuring_of_its_own(cache: Path) -> subprocess.Popen:
-    return subprocess.Popen([sys.executable, "-c", MEASURE_MANY, str(cache)], cwd=REPOSITORY)
+def measuring_of_its_own(cache: Path, texts: list[str]) -> subprocess.Popen:
+    return subprocess.Popen([sys.executable, "-c", MEASURE, str(cache), *texts], cwd=REPOSITORY)
 
 
 def test_a_kill_loses_one_module_at_most(tmp_path: Path, loads: Path):
-    process = measuring_of_its_own(tmp_path)
+    process = measuring_of_its_own(tmp_path, MANY)
     while len(lines(loads)) < 5:
         time.sleep(0.01)
         assert process.poll() is None
     process.send_signal(signal.SIGKILL)
     process.wait()
-    found = measured([f"sleep 0.00{number}" for number in range(10, 22)], cache=tmp_path)
+    found = measured(MANY, cache=tmp_path)
     assert (found.reason == Reason.OK).all()
     assert len(lines(loads)) in (24, 25)
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere the process ends by its alarm")
+def test_a_kill_ends_what_is_measured(tmp_path: Path):
+    """At once, and not when the module's time is up: its process would disturb the next one."""
+    process = measuring_of_its_own(tmp_path, [f"hang {tmp_path / 'number'}"])
+    while not (tmp_path / "number").is_file() or not (tmp_path / "number").read_text():
+        time.sleep(0.01)
+        assert process.poll() is None
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    number, until = int((tmp_path / "number").read_text()), time.monotonic() + 20
+    while is_running(number):
+        assert time.monotonic() < until
+        time.sleep(0.01)
+
+
+def is_running(number: int) -> bool:
+    status = Path(f"/proc/{number}/stat")
+    try:
+        return status.read_text().rpartition(")")[2].split()[0] != "Z"
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
 def test_two_processes_share_a_cache_and_take_turns(tmp_path: Path, loads: Path):
-    processes = [measuring_of_its_own(tmp_path) for _ in range(2)]
+    processes = [measuring_of_its_own(tmp_path, MANY) for _ in range(2)]
     assert [process.wait() for process in processes] == [0, 0]
     assert len(lines(loads)) == 24
 
