@@ -60,27 +60,29 @@ def take_passes(
         """Modules that have `number` passes, are to have more and can."""
         return [m for m in texts if m not in failures and len(passes[m]) == number < passes_needed(passes[m], settings)]
 
+    def is_settled(module: str, number: int, is_last_try: bool) -> bool:
+        """Take a pass of a module; False where it is worth another try."""
+        outcome = _outcome(ask, texts[module], number == 0, settings.timeout_s)
+        if isinstance(outcome, Pass):
+            cache.add_pass(module, number, outcome)
+            passes[module].append(outcome)
+        elif is_last_try or not outcome.may_pass:
+            cache.add_failure(module, outcome.failure)
+            failures[module] = outcome.failure
+            progress.total -= max(0, settings.passes - number - 1)
+        else:
+            return False
+        progress.update(progress.done + 1, f"{len(failures)} failed" if failures else "")
+        return True
+
     missing = sum(passes_needed(passes[m], settings) - len(passes[m]) for m in texts if m not in failures)
     if missing > 0:
         with Progress(label, missing) as progress:
             for number in range(settings.passes + FURTHER_PASSES):
                 left = wanted(number)
                 progress.total = max(progress.total, progress.done + len(left))
-                for last_try in [False] * (TRIES - 1) + [True]:
-                    again = []
-                    for module in left:
-                        outcome = _outcome(ask, texts[module], number == 0, settings.timeout_s)
-                        if isinstance(outcome, Pass):
-                            cache.add_pass(module, number, outcome)
-                            passes[module].append(outcome)
-                        elif last_try or not outcome.may_pass:
-                            cache.add_failure(module, outcome.failure)
-                            failures[module] = outcome.failure
-                        else:
-                            again.append(module)
-                            continue
-                        progress.update(progress.done + 1, f"{len(failures)} failed" if failures else "")
-                    left = again
+                for one in range(1, TRIES + 1):
+                    left = [module for module in left if not is_settled(module, number, one == TRIES)]
     return Taken({m: passes[m][: passes_needed(passes[m], settings)] for m in texts}, failures)
 
 
