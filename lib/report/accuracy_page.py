@@ -17,7 +17,7 @@ MOST_MODELS = 6
 
 def accuracy_page(data: ReportData, evaluation: str) -> Page:
     """Models beside baselines by task and hardware variant, across hardware, by kernel class, kernel by kernel."""
-    page = Page(f"accuracy-{evaluation}", f"Accuracy: {evaluation}")
+    page = Page(f"accuracy-{evaluation}", f"Accuracy: {evaluation}", "Accuracy")
     artifact = data.evaluations[evaluation]
     entries, overall = artifact.manifest.spec["models"], artifact["overall.parquet"]
     rows = list(dict.fromkeys(model["id"] for model in entries))

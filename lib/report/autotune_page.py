@@ -44,7 +44,7 @@ MOST_KERNELS = 15
 def autotune_page(data: ReportData, id: str) -> Page:
     """All programs of an entry together, then what was chosen for each."""
     artifacts = data.autotunes[id]
-    page = Page(f"autotune-{id}", f"Autotune: {id}")
+    page = Page(f"autotune-{id}", f"Autotune: {id}", "Autotuning")
     spec, summaries = artifacts[0].manifest.spec, [artifact["summary.json"] for artifact in artifacts]
     page.text(
         f"Task {spec['task']} on {len(artifacts)} program{'s' * (len(artifacts) > 1)} for {summaries[0].hardware} "

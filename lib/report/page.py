@@ -13,6 +13,8 @@ from plotly.offline import get_plotlyjs
 from lib.report.tables import Table
 
 TEMPLATE = "page.html.jinja"
+MOST_TABS_A_GROUP = 3
+"""Of pages of one kind; more become one menu."""
 NUMBER = re.compile(r"-?|[-+]?[\d,.]+(e[-+]?\d+)?( [kMG]i?B(/s)?| [MG]Hz)?( \[.*\])?")
 
 
@@ -29,10 +31,13 @@ class Card:
 
 @dataclass
 class Page:
-    """One tab: an ordered list of parts."""
+    """One tab or entry of a menu: an ordered list of parts."""
 
     id: str
     title: str
+    """Of a page of a group `kind: name`."""
+    group: str = ""
+    """What all pages of a kind are called together, e.g. Searches; empty for a page of its own."""
     parts: list[dict] = field(default_factory=list)
 
     def heading(self, text: str) -> None:
@@ -61,6 +66,17 @@ class Page:
         self.parts.append({"kind": "chart", "figure": figure, "title": title, "note": note})
 
 
+def menu_of(pages: list[Page]) -> list[list[Page]]:
+    """The tabs in order: one page each, or all pages of a group that would take too many tabs."""
+    groups: dict[str, list[Page]] = {}
+    for page in pages:
+        groups.setdefault(page.group or page.id, []).append(page)
+    menu: list[list[Page]] = []
+    for together in groups.values():
+        menu.extend([together] if len(together) > MOST_TABS_A_GROUP else [[page] for page in together])
+    return menu
+
+
 def is_number(cell: str) -> bool:
     """Whether a table's cell holds a number, possibly with a unit or an interval."""
     return bool(NUMBER.fullmatch(cell))
@@ -81,6 +97,7 @@ def render(title: str, subtitle: str, pages: list[Page]) -> str:
         title=title,
         subtitle=subtitle,
         pages=pages,
+        menu=menu_of(pages),
         plotly=Markup(get_plotlyjs()),
         figures=Markup(json.dumps(figures, sort_keys=True).replace("</", "<\\/")),
     )

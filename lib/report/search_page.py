@@ -43,7 +43,7 @@ ORIGIN = "Runtimes simulated; power and area by the model that the limits use."
 
 def search_page(data: ReportData, name: str) -> Page:
     """All islands of a search together; the best design is that of the best island."""
-    page = Page(f"search-{name}", f"Search: {name}")
+    page = Page(f"search-{name}", f"Search: {name}", "Searches")
     summary, spec = data.search_summaries[name], data.spec["searches"][name]
     trials, designs = trials_of(summary), summary["designs.json"]
     islands = islands_of(data, name)

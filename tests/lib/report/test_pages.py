@@ -9,6 +9,7 @@ import pytest
 
 from lib.report.claims import claims_table
 from lib.report.headline import summary
+from lib.report.page import Page, menu_of, render
 from lib.report.pages import HOW_TO_READ, _accuracy_cards, build_report
 from lib.report.read import read_wall_times
 from lib.report.tables import interval, number
@@ -54,6 +55,23 @@ def test_the_page_stands_alone_and_its_tabs_lead_somewhere(page):
     figures = json.loads(re.search(r'<script type="application/json" id="figures">(.*?)</script>', page, re.DOTALL)[1])
     assert set(collector.plots) == set(figures)
     assert all(figure["layout"]["title"]["text"] for figure in figures.values())
+
+
+def test_many_pages_of_a_kind_become_one_menu():
+    searches = [Page(f"search-{n}", f"Search: {n}", "Searches") for n in range(4)]
+    others = [Page("overview", "Overview"), Page("accuracy-a", "Accuracy: a", "Accuracy"), Page("study", "Study")]
+    menu = menu_of([*others[:2], *searches, others[2]])
+    assert [[page.id for page in together] for together in menu] == [
+        ["overview"], ["accuracy-a"], ["search-0", "search-1", "search-2", "search-3"], ["study"],
+    ]  # fmt: skip
+    for page in (*others, *searches):
+        page.text("words")
+    html = render("title", "subtitle", [*others, *searches])
+    collector = Collector()
+    collector.feed(html)
+    assert collector.controls == {f"page-{page.id}" for page in (*others, *searches)}
+    assert html.count('class="opener"') == 1
+    assert "Searches (4)" in html
 
 
 def test_names_from_programs_cannot_break_the_page(page):
