@@ -18,7 +18,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # so that fingerprints of jobs' code take them in
-    from lib.targets import iree_device, xla_device  # type: ignore[attr-defined, unused-ignore]  # noqa: F401
+    from lib.targets import iree_device, xla_device  # noqa: F401
 
 DEVICE_MODULES = {"xla": "lib.targets.xla_device", "iree": "lib.targets.iree_device"}
 """By runtime."""
