@@ -22,7 +22,7 @@ from lib.cost.cost_model import Reason
 from lib.targets.measurement_cache import MeasurementCache
 from lib.targets.measuring_passes import MeasuringSettings, Taken, take_passes
 from lib.targets.measuring_process import MeasuringProcess, WorkerCrashedError, WorkerHangsError, sole_measuring
-from lib.targets.measuring_worker import DEVICE_MODULES, TIMING
+from lib.targets.measuring_worker import DEVICE_MODULES, TIMING, clock_of
 from lib.targets.module import Module
 
 LOG = logging.getLogger("tilewright")
@@ -91,7 +91,7 @@ class Measuring:
         self._setup = {
             "runtime": runtime, "processor": processor(), "system": f"{platform.system()} {platform.machine()}",
             "platform": settings.platform, "cores": list(settings.cores), "pinned": hasattr(os, "sched_setaffinity"),
-            "threads": settings.threads,
+            "threads": settings.threads, "clock": clock_of(settings.platform, settings.threads),
             **self._running().device, "batches": settings.batches, "batch_s": settings.batch_s,
         }  # fmt: skip
         try:

@@ -18,7 +18,6 @@ from typing import Any
 
 from lib.job import REPOSITORY
 from lib.targets import measuring_worker
-from schemas.device_packages import INSTALL
 
 LOG = logging.getLogger("tilewright")
 
@@ -62,7 +61,10 @@ class MeasuringProcess:
         if "error" in hello:
             self.end()
             if "missing" in hello:
-                raise MeasuringError(f"{hello['missing']} is not installed, so nothing can be measured; {INSTALL}")
+                text = (
+                    f"{hello['missing']} is not installed, so nothing can be measured; `make devices` installs what is"
+                )
+                raise MeasuringError(f"{text} missing (requirements-devices.lock)")
             raise MeasuringError(f"the device {device_module} ({platform}) can't be used: {hello['error']}")
         self.device: dict[str, str] = hello["device"]
 

@@ -1,8 +1,8 @@
 """A device for tests of measuring: what a module does stands in its text.
 
-`sleep 0.001`, `fail compile`, `fail run`, `crash`, `print`, `hang`, `hang FILE` (which gets the process's number),
-`crash once FILE`, `alternate FILE` (every other load is ten times slower). Each load adds a line to the file that
-TILEWRIGHT_TEST_LOADS names.
+`take 0.001` (CPU seconds), `fail compile`, `fail run`, `crash`, `print`, `hang`, `hang FILE` (which gets the process's
+number), `crash once FILE`, `alternate FILE` (every other load is ten times slower). Each load adds a line to the file
+that TILEWRIGHT_TEST_LOADS names.
 """
 
 import os
@@ -40,7 +40,7 @@ def load(text: str, platform: str, threads: int) -> Callable[[int], None]:
         time.sleep(600)
     if word == "print":
         print("a library says something")
-    seconds = float(rest) if word == "sleep" else 0.0005
+    seconds = float(rest) if word == "take" else 0.0005
     if word == "alternate":
         file = Path(rest)
         seconds = 0.0005 if file.exists() else 0.005
@@ -49,7 +49,9 @@ def load(text: str, platform: str, threads: int) -> Callable[[int], None]:
     def run(times: int) -> None:
         if text == "fail run":
             raise RuntimeError("out of memory")
-        time.sleep(seconds * times)
+        until = time.process_time() + seconds * times
+        while time.process_time() < until:
+            pass
 
     return run
 
