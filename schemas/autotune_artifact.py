@@ -81,6 +81,23 @@ KEYS = {
 """What tells the rows of each table apart."""
 
 
+class Remeasured(StrictModel):
+    """Default and chosen configuration, measured anew on the device after the tuning, in both orders. Kernels that the
+    two share have the seconds of the tuning in both."""
+
+    default_s: list[float]
+    """Runtime of the program under the default configuration: measured first, and measured last (seconds)."""
+    chosen_s: list[float]
+    """Under the chosen one: measured last, and measured first (seconds)."""
+    kernels: int
+    """Configurations that were measured anew: kernels with tiles that only one of the two has."""
+
+    @property
+    def speedups(self) -> list[float]:
+        """Of each order."""
+        return [default / chosen for default, chosen in zip(self.default_s, self.chosen_s, strict=True)]
+
+
 class AutotuneSummary(StrictModel):
     """The program, what was found, and what a person must know of it."""
 
@@ -106,6 +123,8 @@ class AutotuneSummary(StrictModel):
     """Target seconds that finding it took."""
     best_known_by: str
     """The strategy that found `best_known_s` first."""
+    remeasured: Remeasured | None = None
+    """The true speedup on a device; null of a simulated target, which repeats exactly."""
     notes: list[str]
     """In words: hardware unlike a model's training, configurations skipped and the like."""
 

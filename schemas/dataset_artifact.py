@@ -31,8 +31,11 @@ ROW_COLUMNS = {
     **{name: Column("int32", minimum=1) for name in TILE_COLUMNS},
     "is_default": Column("bool"),
     "runtime_s": Column("float64", minimum=0, unit="s"),
-    "analytical_s": Column("float64", minimum=0, unit="s"),
-    **{f"analytical_{part}": Column("float64", minimum=0) for part in ANALYTICAL_PARTS},
+    "analytical_s": Column("float64", minimum=0, unit="s", optional=True),
+    **{f"analytical_{part}": Column("float64", minimum=0, optional=True) for part in ANALYTICAL_PARTS},
+    "repeat_s": Column("float64", minimum=0, unit="s", optional=True),
+    "xla_flops": Column("float64", minimum=0, optional=True),
+    "xla_bytes": Column("float64", minimum=0, unit="B", optional=True),
 }
 CONFIGURATION_COLUMNS = {
     "configuration": Column("int32", minimum=0),
@@ -47,7 +50,9 @@ class DatasetArtifact(Artifact):
     `kernels.parquet`: `root` is the name of the root instruction where the kernel first occurs,
     `default_executions` how often one run of the program under the default fusion runs it (0: it occurs in
     other configurations only). `rows.parquet`: sorted by variant, if there are several, and kernel; `variant` is the
-    place of a sampled hardware variant among the ids of the entry's, `runtime_s` the label.
+    place of a sampled hardware variant among the ids of the entry's, `runtime_s` the label. The analytical columns are
+    missing where the variant has no datapath. Measured rows have `repeat_s`, the slowest of the passes of which the
+    label is the fastest, and XLA's `xla_flops` and `xla_bytes`, its own cost analysis of the kernel.
     `configurations.parquet`: how often each kernel runs in each fusion configuration, 0 being the default.
     """
 
@@ -103,10 +108,13 @@ def _rows_problem(rows: pd.DataFrame, loops: np.ndarray) -> tuple[str, str] | No
     place = kernel + (rows["variant"].to_numpy().astype(np.int64) * len(loops) if several else 0)
     if (np.diff(place) < 0).any():
         return "rows.parquet kernel", f"row {int((np.diff(place) < 0).argmax()) + 1} is out of order"
-    for name in ("runtime_s", "analytical_s"):
+    for name in [name for name in ("runtime_s", "analytical_s", "repeat_s") if name in rows]:
         zero = rows[name].to_numpy() <= 0
         if zero.any():
             return f"rows.parquet {name}", f"row {int(zero.argmax())} is 0, and nothing takes no time"
+    estimates = {"analytical_s", *(f"analytical_{part}" for part in ANALYTICAL_PARTS)}
+    if estimates & set(rows) not in (set(), estimates):
+        return "rows.parquet columns", f"{sorted(estimates - set(rows))[0]} is missing beside other analytical columns"
     tiles = rows[list(TILE_COLUMNS)].to_numpy()
     larger = (tiles > loops[kernel]).any(axis=1)
     if larger.any():

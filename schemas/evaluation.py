@@ -2,7 +2,10 @@
 
 from schemas.study_base import Id, IdList, Selection, StudyModel
 
-BASELINES = ("analytical", "calibrated-analytical", "log-calibrated-analytical", "default", "random", "noise-floor")
+BASELINES = (
+    "analytical", "calibrated-analytical", "log-calibrated-analytical", "roofline", "simulator", "default", "random",
+    "noise-floor",
+)  # fmt: skip
 """What stands beside the study's models in every table; no model may have such an id."""
 RESERVED_IDS = (*BASELINES, "learned")
 """`learned` stands for the headline model."""

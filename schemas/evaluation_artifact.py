@@ -78,8 +78,8 @@ WORST_COLUMNS = {
     "description": Column("string"),
     "best_tile": Column("string"),
     "shown_tile": Column("string"),
-    "analytical_s": Column("float64", minimum=0, unit="s"),
-    **{f"analytical_{part}": Column("float64", minimum=0) for part in ANALYTICAL_PARTS},
+    "analytical_s": Column("float64", minimum=0, nullable=True, unit="s"),
+    **{f"analytical_{part}": Column("float64", minimum=0, nullable=True) for part in ANALYTICAL_PARTS},
 }
 KEYS = {
     "programs.parquet": ["task", "hardware", "workload", "model", "seed", "metric"],

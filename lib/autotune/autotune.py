@@ -10,13 +10,13 @@ from lib.autotune.configuration import (
     Configuration,
     chosen_table,
     configuration_file,
-    default_groups,
     instruction_table,
     program_s,
 )
 from lib.autotune.fusion_tables import all_fusion_runs, result_rows, skipped_rows, trace_rows
 from lib.autotune.listing import difference, listing
 from lib.autotune.notes import model_notes, result_notes
+from lib.autotune.remeasured import remeasured
 from lib.autotune.strategies import TrainedModels, strategies
 from lib.autotune.target import KeptTarget, Target
 from lib.autotune.tiles import tune_tiles
@@ -26,9 +26,8 @@ from lib.journal import Journal
 from lib.program.extraction import ProgramKernels, extract
 from lib.program.kernels import KERNEL_CLASSES
 from lib.program.program import Program
-from lib.schedule.default import NoTileFits, default_schedule
-from lib.schedule.tiles import tile_counts
-from schemas.autotune_artifact import AutotuneSummary
+from lib.schedule.default import NoTileFits
+from schemas.autotune_artifact import AutotuneSummary, Remeasured
 
 
 def run_autotune(
@@ -39,11 +38,13 @@ def run_autotune(
     Raises ValueError naming workload and hardware where the default configuration can't run on the target.
     """
     where = f"workload '{spec['workload']}' on hardware '{spec['hardware']['id']}'"
-    groups, found = default_groups(program)
     target = KeptTarget(target, journal)
+    groups = target.default_groups(program)
+    found = extract(program, groups)
     try:
         default = default_configuration(groups, found, target)
         tuned = _tuned(spec, program, default, trained, target, journal)
+        again = remeasured(default, tuned.chosen, target)
     except (NoTileFits, ValueError) as error:
         raise ValueError(f"autotune '{spec['id']}', {where}: {error}") from error
     results, trace = compared(tuned, default.runtime_s)
@@ -55,7 +56,7 @@ def run_autotune(
         "chosen.parquet": chosen_table(tuned.chosen, default),
         "instructions.parquet": instruction_table(program, tuned.chosen, default),
         "skipped.parquet": tuned.skipped,
-        "summary.json": _summary(spec, default, tuned, results, notes),
+        "summary.json": _summary(spec, default, tuned, results, notes, again),
         "configuration.json": configuration_file(
             program, tuned.chosen, default, spec["workload"], spec["hardware"]["id"]
         ),
@@ -70,7 +71,9 @@ def default_configuration(groups: np.ndarray, found: ProgramKernels, target: Tar
     Raises NoTileFits, and ValueError for a kernel class that is not known and where the target can't run a kernel.
     """
     check_kernel_classes(found)
-    schedules = default_schedule(found.kernels, target.datapath, found.roots)
+    for fingerprint, members in found.first_members(groups).items():
+        target.occurs(fingerprint, members)
+    schedules = target.default_schedule(found)
     measured = target.measure(found.kernels, schedules)
     failing = np.flatnonzero(measured.reason != Reason.OK)
     if len(failing):
@@ -80,7 +83,7 @@ def default_configuration(groups: np.ndarray, found: ProgramKernels, target: Tar
             f"'{found.roots[k]}': {Reason(measured.reason[k]).name}; without it there is nothing to compare with: "
             "leave the workload out, or give timeout_s more"
         )
-    tile, counts = schedules.tile, tile_counts(found.kernels, target.datapath)
+    tile, counts = schedules.tile, target.tile_counts(found.kernels)
     return Configuration(groups, found, tile, measured.seconds, tile, measured.seconds, counts)
 
 
@@ -155,7 +158,12 @@ def _both(fused: Tuned, tiled: Tuned) -> Tuned:
 
 
 def _summary(
-    spec: Mapping[str, Any], default: Configuration, tuned: Tuned, results: pd.DataFrame, notes: list[str]
+    spec: Mapping[str, Any],
+    default: Configuration,
+    tuned: Tuned,
+    results: pd.DataFrame,
+    notes: list[str],
+    again: Remeasured | None,
 ) -> AutotuneSummary:
     best = results.loc[results["runtime_s"].idxmin()]
     sampled = int((default.tiles > spec["tiles_per_kernel"]).sum()) if spec["task"] != "fusion" else 0
@@ -171,5 +179,6 @@ def _summary(
         chosen_runtime_s=program_s(tuned.chosen.seconds, tuned.chosen.found.executions),
         chosen_target_s=float(tuned.best["target_s"]),
         best_known_by=str(best["strategy"]),
+        remeasured=again,
         notes=[*notes, *result_notes(spec, default.tiles, sampled, tuned.skipped, results)],
     )

@@ -5,8 +5,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from lib.fusion.space import default_fusion, group
-from lib.program.extraction import ProgramKernels, extract
+from lib.program.extraction import ProgramKernels
 from lib.program.kernels import ABSENT, KERNEL_CLASSES
 from lib.program.program import Program
 from lib.schedule.loop_nest import loop_names
@@ -41,12 +40,6 @@ class Configuration(NamedTuple):
 def program_s(seconds: np.ndarray, executions: np.ndarray) -> float:
     """Runtime of a program from its kernels' seconds (float64[k]) and executions (int[k])."""
     return float((seconds * executions).sum())
-
-
-def default_groups(program: Program) -> tuple[np.ndarray, ProgramKernels]:
-    """The default fusion's groups, int32[n], and its kernels."""
-    groups = group(program, default_fusion(program))
-    return groups, extract(program, groups)
 
 
 def kernel_name(root: str) -> str:

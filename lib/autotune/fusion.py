@@ -10,7 +10,7 @@ import numpy as np
 from lib.autotune.fusion_annealing import Annealing, anneal
 from lib.autotune.fusion_chain import MOST_FLIPS, Chain, is_taken
 from lib.autotune.fusion_kernels import DistinctKernels, KernelPrices, Price
-from lib.autotune.fusion_target import Account, Compiled, Run, TargetKernels
+from lib.autotune.fusion_target import Account, Compiled, Occurs, Run, TargetKernels
 from lib.autotune.fusion_verify import Improvement, Verified, verify
 from lib.autotune.target import Prices
 from lib.fusion.grouping import Grouping, GroupingRules
@@ -74,8 +74,8 @@ class FusionTuner:
     """The strategies on one program and target. Everything that they find out about kernels is shared, but each
     strategy pays for what it runs on the target."""
 
-    def __init__(self, program: Program, run: Run, journal: Path | None = None):
-        """`journal`: folder for how far each annealing is, see `lib.journal`.
+    def __init__(self, program: Program, run: Run, journal: Path | None = None, occurs: Occurs | None = None):
+        """`journal`: folder for how far each annealing is, see `lib.journal`; `occurs`: is told where each kernel lies.
 
         Raises UnsupportedInstruction, and ValueError where the target can't run the default configuration.
         """
@@ -83,7 +83,7 @@ class FusionTuner:
         self.space = FusionSpace(program)
         self.rules = GroupingRules(self.space)
         self.kernels = DistinctKernels(self.rules.states)
-        self.target = TargetKernels(self.kernels, run)
+        self.target = TargetKernels(self.kernels, run, occurs)
         self._journal = journal
         self._prices: dict[Price, KernelPrices] = {}
         self._searches: dict[tuple, Annealing] = {}

@@ -44,6 +44,8 @@ class DistinctKernels:
         self.fingerprint: list[str] = []
         self.root: list[str] = []
         """Name of the root instruction where each kernel was first met."""
+        self.members: list[tuple[int, ...]] = []
+        """Ascending indices of its instructions there."""
         self._number: dict[str, int] = {}
         self._of_state: dict[int, int] = {}
         self._parts: list[Kernels] = []
@@ -63,6 +65,7 @@ class DistinctKernels:
                     self.fingerprint.append(name)
                     region = self.states.region(state)
                     self.root.append(region.flow.instructions[region.root].name)
+                    self.members.append(tuple(sorted(region.members)))
                     first.append(place)
                 self._of_state[state] = self._number[name]
             self._parts.append(take(built, np.array(first, dtype=np.int64)))

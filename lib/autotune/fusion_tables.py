@@ -32,7 +32,8 @@ def all_fusion_runs(
     gives no seconds, and where the target can't run a start.
     """
     analytical = DefaultTilePrice(Analytical(), target.datapath)
-    tuner = FusionTuner(program, runs_on(target), journal.folder / "fusion" if journal is not None else None)
+    kept = journal.folder / "fusion" if journal is not None else None
+    tuner = FusionTuner(program, runs_on(target), kept, target.occurs)
     charges = [Prices(cost, spec["repeats"], spec["timeout_s"]) for cost in spec["compile_costs_s"]]
     found: list[FusionRun] = []
     for seed in spec["seeds"]:

@@ -1,6 +1,6 @@
 """A budget of target seconds: kernels are compiled and run one after the other until it is spent."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import inf, nan
 from typing import NamedTuple
 
@@ -15,6 +15,8 @@ from lib.schedule.schedules import schedules_for_tiles
 
 Run = Callable[[Kernels], Measured]
 """Compiles kernels for the target and runs each under its default tile."""
+Occurs = Callable[[str, Sequence[int]], None]
+"""Is told the fingerprint and the instructions of a kernel before it is run for the first time."""
 
 
 def runs_on(target: Target) -> Run:
@@ -26,7 +28,12 @@ def runs_on(target: Target) -> Run:
         reason = np.full(kernels.number, Reason.TILE_TOO_LARGE, dtype=np.uint8)
         rows = np.flatnonzero(fits)
         if len(rows):
-            seconds[rows], reason[rows] = target.measure(kernels, schedules_for_tiles(rows, tile[rows]))
+            measured = target.measure(kernels, schedules_for_tiles(rows, tile[rows]))
+            seconds[rows], reason[rows] = measured.seconds, measured.reason
+            if measured.spent_s is not None:
+                spent_s = np.zeros(kernels.number)
+                spent_s[rows] = measured.spent_s
+                return Measured(seconds, reason, spent_s)
         return Measured(seconds, reason)
 
     return run
@@ -46,10 +53,12 @@ class Compiled(NamedTuple):
 class TargetKernels:
     """The kernels of one program on the target; each is run once, whoever asks."""
 
-    def __init__(self, kernels: DistinctKernels, run: Run):
+    def __init__(self, kernels: DistinctKernels, run: Run, occurs: Occurs | None = None):
         self.kernels = kernels
         self._run = run
+        self._occurs = occurs
         self._ran: dict[str, tuple[float, int]] = {}
+        self._spent_s: dict[str, float] = {}
 
     def of(self, states: Iterable[int]) -> dict[int, tuple[int, float, int]]:
         """By state: number of its kernel, seconds of one execution (infinite: it can't run) and reason."""
@@ -57,10 +66,22 @@ class TargetKernels:
         numbers, names = self.kernels.numbers(states), self.kernels.fingerprint
         new = [number for number in dict.fromkeys(numbers) if names[number] not in self._ran]
         if new:
+            for number in new if self._occurs else ():
+                self._occurs(names[number], self.kernels.members[number])
             ran = self._run(self.kernels.kernels(new))
+            if ran.spent_s is not None:
+                self._spent_s |= dict(zip([names[number] for number in new], ran.spent_s.tolist(), strict=True))
             rows = list(zip([names[number] for number in new], ran.seconds.tolist(), ran.reason.tolist(), strict=True))
             self._ran |= {name: (inf if reason else seconds, reason) for name, seconds, reason in rows}
         return {state: (number, *self._ran[names[number]]) for state, number in zip(states, numbers, strict=True)}
+
+    def spent_s(self, number: int) -> float | None:
+        """What compiling and running a kernel truly took; None of a target that is no device."""
+        return self._spent_s.get(self.kernels.fingerprint[number])
+
+    def typical_s(self) -> float | None:
+        """Mean of :meth:`spent_s` over the kernels that have been run."""
+        return sum(self._spent_s.values()) / len(self._spent_s) if self._spent_s else None
 
 
 class Account:
@@ -96,8 +117,9 @@ class Account:
         states = list(states)
         numbers = self.target.kernels.numbers(states)
         new = {number: seconds[state] for state, number in zip(states, numbers, strict=True)}
+        typical_s = self.target.typical_s()
         return sum(
-            self.prices.compile_cost_s + self.prices.repeats * each
+            self.prices.compile_cost_s + (self.prices.repeats * each if typical_s is None else typical_s)
             for number, each in new.items()
             if number not in self._known
         )
@@ -106,7 +128,12 @@ class Account:
         """Run the kernels that are new; False where the budget ends before all have been run."""
         for state, (number, seconds, reason) in self.target.of(states).items():
             if number not in self._known:
-                measured = Measured(np.array([nan if reason else seconds]), np.array([reason], dtype=np.uint8))
+                spent_s = self.target.spent_s(number)
+                measured = Measured(
+                    np.array([nan if reason else seconds]),
+                    np.array([reason], dtype=np.uint8),
+                    None if spent_s is None else np.array([spent_s]),
+                )
                 cost_s = float(charged_s(measured, self.prices)[0])
                 if self.spent_s + cost_s > self.budget_s:
                     self.spent_s, self.is_spent = self.budget_s, True

@@ -21,7 +21,6 @@ from lib.autotune.tile_order import (
     best_seconds,
     best_so_far,
     ranked_order,
-    tile_space_of,
 )
 from lib.autotune.tuned import Tuned, best_result, run_key, skipped_table
 from lib.cost.analytical import Analytical
@@ -74,7 +73,7 @@ def tune_tiles(
     the resolved entry; `models`: strategy to seed to model, the first one is the headline.
     """
     found = default.found
-    space = tile_space_of(found.kernels, found.executions, target.datapath, spec["tiles_per_kernel"])
+    space = target.tile_space(found.kernels, found.executions, spec["tiles_per_kernel"])
     tried = [_run(spec, space, one, default.seconds, target) for one in _strategies(spec, space, models, target)]
     known, reason = _known(space, default.seconds, tried)
     results = pd.concat([_results(spec, known, run) for run in tried], ignore_index=True)
@@ -99,7 +98,7 @@ def _run(spec: Mapping[str, Any], space: TileSpace, strategy: Strategy, default_
     while len(measured.seconds) < len(order.row) and charged_s(measured, prices).sum() <= budget_s:
         first = len(measured.seconds)
         more = target.measure(space.kernels, space.rows(order.row[first : first + target.batch]))
-        measured = Measured(*(np.concatenate(pair) for pair in zip(measured, more, strict=True)))
+        measured = measured.followed_by(more)
     in_budget = int(np.searchsorted(np.cumsum(charged_s(measured, prices)), budget_s, "right"))
     return Run(strategy, order, measured.first(max(least, in_budget)))
 
@@ -109,7 +108,7 @@ def _known(space: TileSpace, default_s: np.ndarray, tried: list[Run]) -> tuple[K
     seconds, reason = np.full(len(space.is_default), np.nan), np.full(len(space.is_default), Reason.OK, dtype=np.uint8)
     seconds[space.default_row] = default_s
     for run in tried:
-        seconds[run.row], reason[run.row] = run.measured
+        seconds[run.row], reason[run.row] = run.measured.seconds, run.measured.reason
     everything = np.arange(len(space.is_default))
     least_s = program_s(best_seconds(space, seconds, everything, default_s), space.executions)
     return Known(space, seconds, default_s, least_s), reason

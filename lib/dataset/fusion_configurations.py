@@ -1,6 +1,7 @@
 """The fusion configurations of a dataset: the default one, random ones, and those of walks and of annealing."""
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 import numpy as np
 
@@ -17,8 +18,21 @@ ESTIMATED_ON = "tpu-v3"
 """Preset on which annealing estimates runtimes, whatever is labelled: so all variants have the same kernels."""
 
 
+class FusedKernels(NamedTuple):
+    """A fusion configuration and its kernels."""
+
+    groups: np.ndarray
+    """int32[n] root instruction of each instruction's kernel, -1: none computes it."""
+    found: ProgramKernels
+
+
 def fusion_kernels(program: Program, random: int, walks: int, annealing: int, seed: int) -> list[ProgramKernels]:
-    """The kernels of the default fusion, then of `random` independent configurations, `walks` of a random walk and
+    """The kernels of :func:`fusion_configurations`."""
+    return [one.found for one in fusion_configurations(program, random, walks, annealing, seed)]
+
+
+def fusion_configurations(program: Program, random: int, walks: int, annealing: int, seed: int) -> list[FusedKernels]:
+    """The default fusion, then of `random` independent configurations, `walks` of a random walk and
     `annealing` of simulated annealing on analytical estimates.
 
     Each kind draws from a stream of its own, so that a larger number of one keeps the others. Only the length of an
@@ -35,7 +49,8 @@ def fusion_kernels(program: Program, random: int, walks: int, annealing: int, se
             yield from annealed(space, annealing, np.random.default_rng([seed, 2]), estimate.seconds)
 
     estimate = _Estimate(space, extractor)
-    return [extractor.extract(space.group(fuse)) for fuse in configurations()]
+    grouped = [space.group(fuse) for fuse in configurations()]
+    return [FusedKernels(groups, extractor.extract(groups)) for groups in grouped]
 
 
 class _Estimate:

@@ -32,16 +32,22 @@ def labelled_rows(
 
 
 def rows_of(
-    schedules: Schedules, is_default: np.ndarray, runtime_s: np.ndarray, estimate: Costs, part_names: Sequence[str]
+    schedules: Schedules,
+    is_default: np.ndarray,
+    runtime_s: np.ndarray,
+    estimate: Costs | None,
+    part_names: Sequence[str] = (),
 ) -> pd.DataFrame:
     """The columns of the dataset's `rows.parquet`: `runtime_s` float64[r] the label, `estimate` the analytical model's
-    with its parts, which must have all rows."""
-    assert estimate.parts is not None
+    with its parts, which must have all rows; None where there is no datapath to estimate with."""
     columns = {"kernel": schedules.kernel.astype(np.int32)}
     for slot, name in enumerate(TILE_COLUMNS):
         columns[name] = schedules.tile[:, slot].astype(np.int32)
     columns["is_default"] = is_default
     columns["runtime_s"] = runtime_s
+    if estimate is None:
+        return pd.DataFrame(columns)
+    assert estimate.parts is not None
     columns["analytical_s"] = estimate.value
     for part, name in enumerate(part_names):
         columns[f"analytical_{name}"] = np.ascontiguousarray(estimate.parts[:, part])

@@ -22,8 +22,8 @@ class Shard(NamedTuple):
     table: pd.DataFrame
     """k rows, one a kernel in order: kernel, kernel_class, root, default_executions."""
     rows: pd.DataFrame
-    """r rows sorted by kernel: kernel, tile_* (TILE_COLUMNS), is_default, runtime_s (the label),
-    analytical_s and analytical_<part>."""
+    """r rows sorted by kernel: kernel, tile_* (TILE_COLUMNS), is_default, runtime_s (the label), analytical_s and
+    analytical_<part> where there is a datapath; measured ones also repeat_s, xla_flops and xla_bytes."""
     configurations: pd.DataFrame
     """How often each kernel runs: configuration (0 the default fusion), kernel, executions."""
     workload: str
@@ -34,6 +34,11 @@ class Shard(NamedTuple):
     """"tile" or "fusion"."""
     origin: Origin = "simulated"
     """Where the labels come from: simulated, measured or recorded."""
+
+    @property
+    def has_estimate(self) -> bool:
+        """Whether rows have the analytical model's estimate: not where the hardware has no datapath."""
+        return "analytical_s" in self.rows
 
     @property
     def row_offset(self) -> np.ndarray:

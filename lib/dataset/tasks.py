@@ -118,17 +118,8 @@ def fusion_shard(
 ) -> ShardContents:
     """The fusion task: all distinct kernels of the configurations `parts`, of which the first is the default one, or
     `most_kernels` of them drawn by the seed; each with its default tile on every variant. Raises NoTileFits."""
-    kernels, place = unique(concatenate([part.kernels for part in parts]))
-    _, first = np.unique(place, return_index=True)
-    all_roots = [root for part in parts for root in part.roots]
-    kept = sampled_kernels(kernels, most_kernels, seed)
-    number = np.full(kernels.number, -1, dtype=np.int32)
-    number[kept] = np.arange(len(kept))
-    kernels, roots = take(kernels, kept), [all_roots[first[index]] for index in kept]
-    places = np.split(number[place], np.cumsum([part.kernels.number for part in parts])[:-1])
-    runs = [(p[p >= 0], part.executions[p >= 0]) for p, part in zip(places, parts, strict=True)]
-    executions = np.zeros(kernels.number, dtype=np.int32)
-    executions[runs[0][0]] = runs[0][1]
+    distinct = distinct_kernels(parts)
+    kernels, roots, runs = distinct = distinct.kept(sampled_kernels(distinct.kernels, most_kernels, seed))
     defaults = np.ones(kernels.number, dtype=bool)
     frames = []
     for id, datapath in datapaths.items():
@@ -136,10 +127,49 @@ def fusion_shard(
         frames.append(labelled_rows(kernels, schedules, defaults, datapath, label, analytical))
     return ShardContents(
         kernels=kernels,
-        table=kernel_table(kernels, roots, executions),
+        table=kernel_table(kernels, roots, distinct.executions),
         rows=_rows_of_variants(frames),
         configurations=configuration_table(runs),
     )
+
+
+class DistinctKernels(NamedTuple):
+    """The distinct kernels of several configurations, some of them."""
+
+    kernels: Kernels
+    roots: list[str]
+    """Name of the root where each first occurs."""
+    runs: list[tuple[np.ndarray, np.ndarray]]
+    """Of each configuration: kernels int32[n] and executions int32[n]."""
+
+    @property
+    def executions(self) -> np.ndarray:
+        """int32[k] of the first configuration, the default one."""
+        executions = np.zeros(self.kernels.number, dtype=np.int32)
+        kernel, runs = self.runs[0]
+        executions[kernel] = runs
+        return executions
+
+    def kept(self, kept: np.ndarray) -> "DistinctKernels":
+        """The kernels `kept` (int64[m], ascending) alone."""
+        number = np.full(self.kernels.number, -1, dtype=np.int32)
+        number[kept] = np.arange(len(kept))
+        runs = [(number[kernel], executions) for kernel, executions in self.runs]
+        return DistinctKernels(
+            take(self.kernels, kept),
+            [self.roots[index] for index in kept],
+            [(kernel[kernel >= 0], executions[kernel >= 0]) for kernel, executions in runs],
+        )
+
+
+def distinct_kernels(parts: list[ProgramKernels]) -> DistinctKernels:
+    """All kernels of the configurations `parts`, each once; the first configuration is the default one."""
+    kernels, place = unique(concatenate([part.kernels for part in parts]))
+    _, first = np.unique(place, return_index=True)
+    all_roots = [root for part in parts for root in part.roots]
+    places = np.split(place.astype(np.int32), np.cumsum([part.kernels.number for part in parts])[:-1])
+    runs = [(p, part.executions) for p, part in zip(places, parts, strict=True)]
+    return DistinctKernels(kernels, [all_roots[index] for index in first], runs)
 
 
 def sampled_kernels(kernels: Kernels, most: int | None, seed: int) -> np.ndarray:

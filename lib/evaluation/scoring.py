@@ -1,6 +1,6 @@
 """Scores: what every model and baseline comes to on every program."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -8,6 +8,7 @@ import numpy as np
 from lib.dataset.shards import Shard, with_kernels
 from lib.evaluation.baselines import fusion_baselines, tile_baselines
 from lib.evaluation.outcomes import Outcome, checked_predictions, ranking_outcome, runtime_outcome
+from lib.evaluation.roofline import Roofline
 
 
 class Prediction(NamedTuple):
@@ -32,11 +33,16 @@ class Scored(NamedTuple):
     outcome: Outcome
 
 
-def scored(shards: list[Shard], predictions: list[Prediction]) -> Iterator[Scored]:
-    """Baselines on every shard, then the learned models by name and seed. Raises ValueError for predictions that don't
-    fit their shard."""
+def scored(
+    shards: list[Shard], predictions: list[Prediction], rooflines: Mapping[str, Roofline] | None = None
+) -> Iterator[Scored]:
+    """Baselines on every shard, then the learned models by name and seed. `rooflines`: of hardware variants that have
+    one. Raises ValueError for predictions that don't fit their shard."""
     for shard in shards:
-        baselines = tile_baselines(shard) if shard.task == "tile" else fusion_baselines(shard)
+        if shard.task == "tile":
+            baselines = tile_baselines(shard)
+        else:
+            baselines = fusion_baselines(shard, (rooflines or {}).get(shard.hardware))
         for name, outcome in baselines.items():
             yield Scored(shard, name, 0, outcome)
     for prediction in sorted(predictions, key=lambda p: (p.model, p.seed, p.shard)):
@@ -47,7 +53,10 @@ def scored(shards: list[Shard], predictions: list[Prediction]) -> Iterator[Score
 
 
 def scored_by_class(
-    shards: list[Shard], predictions: list[Prediction], left_out: Collection[str] = ()
+    shards: list[Shard],
+    predictions: list[Prediction],
+    left_out: Collection[str] = (),
+    rooflines: Mapping[str, Roofline] | None = None,
 ) -> Iterator[tuple[str, Scored]]:
     """(kernel class, score of the class's kernels alone) of every model and baseline, but on hardware in `left_out`."""
     for number, shard in enumerate(shards):
@@ -60,5 +69,5 @@ def scored_by_class(
             keep = classes == name
             part = with_kernels(shard, keep)
             of_part = [p._replace(shard=0, values=np.asarray(p.values)[keep[kernel]]) for p in said]
-            for one in scored([part], of_part):
+            for one in scored([part], of_part, rooflines):
                 yield name, one

@@ -56,6 +56,32 @@ def _scored_on(models: Sequence[Mapping[str, Any]], task: str) -> frozenset[str]
     return frozenset(variant for model in models if model["task"] == task for variant in model["scored_on"])
 
 
+def training_shards(
+    paths: Iterable[str],
+    models: Sequence[Mapping[str, Any]],
+    split: Mapping[str, Mapping[str, Sequence[str]]],
+    test: Sequence[Shard],
+) -> list[Shard]:
+    """The fusion shards among `paths` that hold training programs, without the kernels that the `test` shards have too:
+    what baselines with constants are fitted on."""
+    paths = list(paths)
+    known = fingerprints(shard for shard in test if shard.task == "fusion")
+    return [
+        shard
+        for dataset in dict.fromkeys(model["dataset"] for model in models if model["task"] == "fusion")
+        for shard in remove_shared(
+            load_shards(
+                paths,
+                dataset=dataset,
+                task="fusion",
+                workloads=split[dataset]["train"],
+                hardware=_scored_on(models, "fusion"),
+            ),
+            known,
+        )
+    ]
+
+
 def validation_shards(
     paths: Iterable[str],
     models: Sequence[Mapping[str, Any]],

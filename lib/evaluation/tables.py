@@ -10,6 +10,7 @@ from lib.dataset.shards import Shard
 from lib.evaluation.intervals import compare, mean_of, program_mean
 from lib.evaluation.metrics import is_error
 from lib.evaluation.outcomes import best_tiles_s
+from lib.evaluation.roofline import Roofline
 from lib.evaluation.scoring import Prediction, Scored, scored, scored_by_class
 from lib.evaluation.worst_kernels import worst_kernels
 from schemas.evaluation import BASELINES
@@ -35,6 +36,7 @@ def evaluation_tables(
     trained_baselines: Collection[str] = (),
     validation: Programs | None = None,
     groups: Mapping[str, str] | None = None,
+    rooflines: Mapping[str, Roofline] | None = None,
 ) -> dict[str, pd.DataFrame]:
     """The tables of `schemas.evaluation_artifact.EvaluationArtifact`, by file name.
 
@@ -47,16 +49,16 @@ def evaluation_tables(
     clashes = sorted({p.model for p in predictions} & set(BASELINES))
     if clashes:
         raise ValueError(f"a learned model may not be called {clashes[0]!r}: that is the name of a baseline")
-    scores = list(scored(shards, predictions))
+    scores = list(scored(shards, predictions, rooflines))
     learned = {p.model for p in predictions} - set(trained_baselines)
     programs = _programs(scores, families)
-    held_back = _programs(list(scored(*validation)), families) if validation else programs.iloc[:0]
+    held_back = _programs(list(scored(*validation, rooflines)), families) if validation else programs.iloc[:0]
     return {
         "programs.parquet": programs,
         "overall.parquet": overall_table(programs, seed),
         "comparisons.parquet": _comparisons(programs, learned, (*COMPARED, *sorted(set(trained_baselines))), seed),
         "predictions.parquet": _predictions(scores),
-        "classes.parquet": _classes(shards, predictions, families, seed, groups or {}),
+        "classes.parquet": _classes(shards, predictions, families, seed, groups or {}, rooflines),
         "groups.parquet": _groups(programs, groups or {}, seed),
         "validation.parquet": overall_table(held_back, seed),
         "worst.parquet": worst_kernels(scores, learned),
@@ -100,11 +102,12 @@ def _classes(
     families: Mapping[str, str],
     seed: int,
     groups: Mapping[str, str],
+    rooflines: Mapping[str, Roofline] | None,
 ) -> pd.DataFrame:
     """As `overall`, but over the kernels of one class; a program without kernels of the class has no say. Not of
     sampled variants, of which there are too many to look at one by one."""
     by_class: dict[str, list[Scored]] = {}
-    for name, one in scored_by_class(shards, predictions, left_out=groups):
+    for name, one in scored_by_class(shards, predictions, left_out=groups, rooflines=rooflines):
         by_class.setdefault(name, []).append(one)
     parts = [
         _programs(scores, families).dropna(subset=["value"]).assign(kernel_class=name)

@@ -69,7 +69,7 @@ def _candidates(one: Scored) -> pd.DataFrame:
     }
     table = shard.table.iloc[kernels][["kernel", "kernel_class", "root"]].assign(**columns)
     for name in ("analytical_s", *(f"analytical_{part}" for part in ANALYTICAL_PARTS)):
-        table[name] = shard.rows[name].to_numpy()[shown[kernels]]
+        table[name] = shard.rows[name].to_numpy()[shown[kernels]] if shard.has_estimate else np.nan
     return table
 
 

@@ -82,7 +82,9 @@ class Examples(NamedTuple):
 
 
 def analytical_names(columns: Sequence[str]) -> tuple[str, ...]:
-    """The analytical columns among `columns`, the total first, the rest by name."""
+    """The analytical columns among `columns`, the total first, the rest by name; none where there is no estimate."""
+    if TOTAL not in columns:
+        return ()
     parts = sorted(name for name in columns if name.startswith(PREFIX) and name != TOTAL)
     return (TOTAL, *parts)
 

@@ -32,7 +32,9 @@ class RowFiles:
 
     def arrays(self, parts: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """tile int32[r, 8], analytical float64[r, parts], runtime_s float64[r] of all rows, read-only."""
-        return self._mapped(*TILE, 8), self._mapped(*ANALYTICAL, parts), self._mapped(*RUNTIME, 1)[:, 0]
+        tile, runtime_s = self._mapped(*TILE, 8), self._mapped(*RUNTIME, 1)[:, 0]
+        analytical = self._mapped(*ANALYTICAL, parts) if parts else np.zeros((len(tile), 0))
+        return tile, analytical, runtime_s
 
     def _mapped(self, name: str, dtype: np.dtype, columns: int) -> np.ndarray:
         file = self._folder / name

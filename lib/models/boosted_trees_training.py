@@ -16,7 +16,7 @@ from threadpoolctl import threadpool_limits
 from lib.gnn.examples import Examples
 from lib.gnn.training_data import ReadShards, TrainingData, training_data
 from lib.gnn.validation import validation_ape_pct, validation_mape_pct
-from lib.models.boosted_trees import LEAF, BoostedTrees, Trees, sum_of_trees
+from lib.models.boosted_trees import LEAF, BoostedTrees, Trees, reference_s, sum_of_trees
 from lib.models.tree_features import tree_features
 
 LOG = logging.getLogger("tilewright")
@@ -57,9 +57,9 @@ def train_boosted_trees(
 
     `read` gives the shards of some workloads; `folder`: where rows lie meanwhile (in memory without one). It learns the
     logarithm of a row's time relative to the mean logarithm of its kernel (tile) or to the analytical estimate
-    (fusion), squared error, every family with the same weight. Training and validation are those of networks (see
-    :func:`lib.gnn.training_data.training_data`), but validation programs only make the history's curve. Two runs with
-    one seed give equal trees. Raises ValueError where nothing is left to train on.
+    (fusion; to one second where there is none), squared error, every family with the same weight. Training and
+    validation are those of networks (see :func:`lib.gnn.training_data.training_data`), but validation programs only
+    make the history's curve. Two runs with one seed give equal trees. Raises ValueError where nothing is left to train on.
     """
     data = training_data(spec, seed, read, folder)
     rows = _sampled_rows(spec["task"], data, np.random.default_rng(seed))
@@ -77,7 +77,7 @@ def targets(task: str, examples: Examples) -> np.ndarray:
     """float64[r]: what the trees learn."""
     logarithm = np.log(examples.runtime_s)
     if task == "fusion":
-        return logarithm - np.log(examples.analytical[:, 0])
+        return logarithm - np.log(reference_s(examples))
     count = np.diff(examples.row_offset)
     return logarithm - np.repeat(np.add.reduceat(logarithm, examples.row_offset[:-1]) / count, count)
 
@@ -136,7 +136,7 @@ def _history(model: BoostedTrees, rows: _Rows, validation: Examples | None) -> p
         if validation is not None:
             outputs += sum_of_trees(model.trees, before, trees, features)
             loss = float(np.mean((outputs - target) ** 2))
-            seconds = np.exp(outputs) * validation.analytical[:, 0]
+            seconds = np.exp(outputs) * reference_s(validation)
             metric = (
                 validation_ape_pct(validation, outputs) if task == "tile" else validation_mape_pct(validation, seconds)
             )

@@ -35,6 +35,14 @@ class ProgramKernels(NamedTuple):
     occurrence_leaves: np.ndarray
     """bool[m] whether its output must be in memory: it leaves the program, perhaps reshaped, or a loop."""
 
+    def first_members(self, groups: np.ndarray) -> dict[str, np.ndarray]:
+        """Ascending indices of the instructions that make each kernel where it first occurs, by fingerprint. `groups`:
+        int32[n] root of each instruction's kernel, of which the kernels were extracted."""
+        first: dict[int, int] = {}
+        for root, kernel in zip(self.occurrence_root.tolist(), self.occurrence_kernel.tolist(), strict=True):
+            first.setdefault(kernel, root)
+        return {self.kernels.fingerprint[kernel]: np.flatnonzero(groups == root) for kernel, root in first.items()}
+
 
 class _Built(NamedTuple):
     """One kernel's row in the store and what its operands hold (instruction indices)."""

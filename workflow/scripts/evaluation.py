@@ -1,7 +1,8 @@
 """Score models and baselines on the programs held out, and apart from that on the validation programs."""
 
 from lib.evaluation.predicting import predictions
-from lib.evaluation.selection import groups_of, held_out_shards, origin_of, validation_shards
+from lib.evaluation.roofline import fitted_rooflines
+from lib.evaluation.selection import groups_of, held_out_shards, origin_of, training_shards, validation_shards
 from lib.evaluation.tables import Programs, evaluation_tables
 from lib.gnn.backend import use_threads
 from lib.job import Job
@@ -27,6 +28,7 @@ EvaluationArtifact.write(
         spec["seed"],
         trained_baselines=[model["id"] for model in spec["models"] if model["baseline"]],
         groups=groups_of(spec["models"]),
+        rooflines=fitted_rooflines(training_shards(job.input.shards, spec["models"], spec["split"], test)),
         validation=Programs(validation, predictions(spec["models"], trained, validation)),
     ),
 )

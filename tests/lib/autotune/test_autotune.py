@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from lib.autotune.autotune import check_kernel_classes, run_autotune
-from lib.autotune.configuration import default_groups
-from lib.autotune.target import Measured, SimulatedTarget
+from lib.autotune.target import DatapathTarget, Measured, SimulatedTarget
 from lib.cost.cost_model import Reason
 from lib.cost.simulator import Simulator
+from lib.fusion.default_kernels import default_kernels
 from schemas.autotune_artifact import AutotuneArtifact
 from tests.datapath_examples import tpu_v3
 from tests.lib.autotune.three_kernels import SPEC
@@ -73,7 +73,7 @@ def test_without_a_change_the_difference_says_so():
     assert any("a sample of that size was ranked" in note for note in found["summary.json"].notes)
 
 
-class FailingTarget:
+class FailingTarget(DatapathTarget):
     """Runs nothing."""
 
     datapath, batch = tpu_v3(), 10
@@ -89,7 +89,7 @@ def test_a_target_that_cannot_run_the_default_is_an_error_in_words():
 
 
 def test_an_unknown_kernel_class_is_an_error_in_words():
-    _, found = default_groups(PROGRAM)
+    found = default_kernels(PROGRAM)
     found.kernels.kernel_class[-1] = 99
     with pytest.raises(ValueError, match="is of the unknown class 99; known are 0 convolution"):
         check_kernel_classes(found)

@@ -3,20 +3,14 @@
 import numpy as np
 import pytest
 
-from lib.autotune import tiles
 from lib.autotune.target import KeptTarget
 from lib.autotune.tile_order import best_rows, best_so_far, ranked_order
-from lib.autotune.tiles import tune_tiles
+from lib.autotune.tiles import random_scores, tune_tiles
 from lib.autotune.tuned import compared
 from lib.cost.cost_model import Reason
 from lib.journal import Journal
 from tests.lib.autotune import three_kernels as by_hand
 from tests.lib.autotune.three_kernels import SPEC, HandMadeModel, HandMadeTarget
-
-
-@pytest.fixture(autouse=True)
-def hand_made_space(monkeypatch):
-    monkeypatch.setattr(tiles, "tile_space_of", lambda *_: by_hand.space())
 
 
 def tuned(target=None, **changes):
@@ -122,7 +116,7 @@ def test_without_models_the_analytical_model_is_the_headline():
 
 def test_random_draws_depend_on_the_seed_and_the_kernel():
     space = by_hand.space()
-    first, again, other = (tiles.random_scores(space, seed) for seed in (1, 1, 2))
+    first, again, other = (random_scores(space, seed) for seed in (1, 1, 2))
     assert first.tolist() == again.tolist()
     assert (first != other).all()
 
