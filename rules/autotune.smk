@@ -20,7 +20,7 @@ rule autotune:
     benchmark:
         f"{RESULTS}/benchmark/autotune/{{autotune}}/{{workload}}.tsv"
     wildcard_constraints:
-        autotune=names(STUDY.autotune),
+        autotune=names(set(STUDY.autotune) - set(measured_autotunes())),
         workload=names(STUDY.workloads),
     conda:
         "../workflow/envs/tilewright.yaml"

@@ -124,6 +124,11 @@ def shard_spec(wildcards):
     return STUDY.resolved_shard(wildcards.dataset, wildcards.task, wildcards.hardware, wildcards.workload)
 
 
+def measured_autotunes():
+    """Entries whose target is a device."""
+    return [id for id, entry in STUDY.autotune.items() if entry.hardware in STUDY.measured_hardware()]
+
+
 def shards(dataset, task, hardware, workloads):
     """Manifests of shards; all variants of a sampled entry of `hardware` lie in one."""
     return [
@@ -197,12 +202,15 @@ def evaluation_spec(wildcards):
 
 
 def evaluation_shards(wildcards):
-    """The test and validation shards of every model of the evaluation, each once."""
+    """The test and validation shards of every model of the evaluation, each once; where a roofline is fitted to
+    measured kernels, those of training too."""
     spec = evaluation_spec(wildcards)
     found = {}
     for model in spec["models"]:
         split = spec["split"][model["dataset"]]
         workloads = split["test"] + split["validation"]
+        if STUDY.runtime_of_dataset(model["dataset"]) == "xla":
+            workloads = workloads + split["train"]
         found |= dict.fromkeys(shards(model["dataset"], model["task"], model["scored_on"], workloads))
     return list(found)
 

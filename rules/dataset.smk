@@ -16,7 +16,7 @@ rule dataset:
     wildcard_constraints:
         dataset=names(STUDY.datasets),
         task="tile|fusion",
-        hardware=names(STUDY.hardware),
+        hardware=names(set(STUDY.hardware) - set(STUDY.measured_hardware())),
         workload=names([*STUDY.workloads, *STUDY.recorded_programs]),
     conda:
         "../workflow/envs/tilewright.yaml"

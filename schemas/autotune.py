@@ -45,9 +45,10 @@ class Autotune(StudyModel):
     budgets_s: EachOnce[list[Positive]] = [60.0, 600.0]
     """Target seconds that a strategy may spend on a program, at least one budget."""
     compile_costs_s: EachOnce[list[NonNegative]] = [1.0, 0.1, 10.0]
-    """Target seconds that compiling each new kernel takes; the first is the headline, others are shown beside it."""
+    """Target seconds that compiling each new kernel takes; the first is the headline, others are shown beside it. Not
+    on hardware that is measured, where compiling and running are charged as they truly took."""
     repeats: PositiveInt = 3
-    """Runs of each new kernel on the target."""
+    """Runs of each new kernel on a simulated target; on a device as many as measuring takes."""
     timeout_s: Positive = 10.0
     """A kernel that runs longer is stopped, skipped and counted."""
     starts: EachOnce[list[Literal["default", "random"]]] = ["default", "random"]

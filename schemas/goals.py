@@ -106,10 +106,31 @@ class SearchGoal(Bound):
     """What is known of others."""
 
 
+MeasuredFigure = Literal["noise_floor_pct", "mape_pct", "kendall_tau", "ape_pct", "over_best_baseline"]
+"""`noise_floor_pct`: median difference between two passes; `over_best_baseline`: the headline model's main error over
+that of the best baseline, trained ones among them; the others are the headline model's, mean over programs."""
+
+
+class MeasuredGoal(Bound):
+    """A bound on one figure of runtimes measured on this machine."""
+
+    id: str
+    """Short name, unique."""
+    what: str
+    """The figure in words."""
+    task: Literal["tile", "fusion"]
+    """Of the labels."""
+    figure: MeasuredFigure
+    """Which one."""
+    others: str
+    """What is known of others."""
+
+
 class _Goals(StrictModel):
     goals: list[Goal]
     autotune: list[AutotuneGoal]
     searches: list[SearchGoal]
+    measured: list[MeasuredGoal]
 
 
 @cache
@@ -128,3 +149,9 @@ def load_autotune_goals() -> list[AutotuneGoal]:
 def load_search_goals() -> list[SearchGoal]:
     """The goals of the searches, of the same file."""
     return _Goals.model_validate(load_preset("goals")).searches
+
+
+@cache
+def load_measured_goals() -> list[MeasuredGoal]:
+    """The goals on measured runtimes, of the same file."""
+    return _Goals.model_validate(load_preset("goals")).measured

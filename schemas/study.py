@@ -343,6 +343,7 @@ class Study(StudyModel):
             "batch": self.workloads[workload].batch,
             "hardware": self.resolved_hardware(entry.hardware),
             **entry.model_dump(exclude={"hardware", "workloads", "tile_models", "fusion_models"}),
+            **({"compile_costs_s": [0.0]} if self.hardware[entry.hardware].is_measured else {}),
             **{key: models.get(key, []) for key in ("tile_models", "fusion_models")},
         }
 

@@ -15,6 +15,7 @@ from schemas.evaluation import RESERVED_IDS, Evaluation
 from schemas.hardware import HARDWARE_PRESETS
 from schemas.hardware_references import hardware_of_dataset, hardware_problems, is_sampled, runtime_of, sample_group
 from schemas.measure import MEASURED_TASKS, ORIGINS
+from schemas.measured_references import measured_problems
 from schemas.model import Model
 from schemas.problem import Path, Problem, allowed_names, got
 from schemas.search import SURROGATES
@@ -119,6 +120,7 @@ def consistency_problems(study: "Study", known: Mapping[str, list[str]]) -> list
         *autotune_problems(study),
         *_search_problems(study, known),
         *surrogate_problems(study),
+        *measured_problems(study),
         *_fidelity_problems(study),
     ]
 

@@ -10,11 +10,11 @@ from schemas.autotune_artifact import Remeasured
 
 
 def remeasured(default: Configuration, chosen: Configuration, target: Target) -> Remeasured | None:
-    """Both configurations' runtimes with the default measured first, and with it measured last; None of a target
-    that always says the same, and where a kernel fails now that ran before.
+    """Both configurations' runtimes with the default measured first, and with it measured last; None of a target that
+    always says the same, and where a kernel fails now that ran before.
 
-    A tuner keeps what was fastest of many noisy runs, so the seconds that it chose by are a little too low; those of the
-    default are not. Measured again nobody is favoured, and in both orders neither is what a device does as it warms up.
+    A tuner keeps what was fastest of many noisy runs, so the seconds that it chose by are a little too low; those of
+    the default are not. Measured again nobody is favoured, and in both orders neither is a device that warms up.
     """
     of_default, of_chosen = _keys(default), _keys(chosen)
     only_default = [k for k, key in enumerate(of_default) if key not in set(of_chosen)]

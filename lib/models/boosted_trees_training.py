@@ -59,7 +59,9 @@ def train_boosted_trees(
     logarithm of a row's time relative to the mean logarithm of its kernel (tile) or to the analytical estimate
     (fusion; to one second where there is none), squared error, every family with the same weight. Training and
     validation are those of networks (see :func:`lib.gnn.training_data.training_data`), but validation programs only
-    make the history's curve. Two runs with one seed give equal trees. Raises ValueError where nothing is left to train on.
+    make the history's curve. Two runs with one seed give equal trees.
+
+    Raises ValueError where nothing is left to train on.
     """
     data = training_data(spec, seed, read, folder)
     rows = _sampled_rows(spec["task"], data, np.random.default_rng(seed))

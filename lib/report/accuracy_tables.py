@@ -19,10 +19,16 @@ WORDS = {
     "random": "expected value of tiles drawn at random",
 }
 """What a reader must know of a baseline in the tile task."""
+MEASURED_WORDS = {
+    "roofline": "XLA's own count of FLOPs and bytes, with a peak rate, a bandwidth and a fixed time a kernel that were "
+    "fitted to training programs",
+    "simulator": "the simulator on the datapath that stands for the device, fitted to nothing",
+}
+"""What a reader must know of baselines that only measured labels have."""
 RECORDED_DEFAULT = "the compiler's own pick, or the row nearest to it in time"
 FLOOR = {
     "simulated": "Simulated labels have no noise: the noise floor is 0 by definition.",
-    "measured": "Noise floor: the mean of a row's other measurements as its prediction.",
+    "measured": "Noise floor: the slowest pass as a prediction of the fastest, which is the label.",
     "recorded": "Noise floor: the mean of a row's other measurements as its prediction, where there are any.",
 }
 
@@ -41,6 +47,7 @@ def accuracy_table(
     count = int(rows["programs"].max()) if len(rows) else 0
     words = WORDS | ({} if origin == "simulated" else {"default": RECORDED_DEFAULT})
     known = [f"{name}: {words[name]}" for name in models if name in words and task == "tile"]
+    known += [f"{name}: {MEASURED_WORDS[name]}" for name in models if name in MEASURED_WORDS]
     return Table(
         f"{task} task on {hardware}",
         ["model", *(metric_name(metric) for metric in metrics), f"{metric_name(MAIN[task])}: single seeds"],

@@ -1,6 +1,7 @@
 """The report's page of one entry of `autotune:`: progress against target seconds, programs, and what was chosen."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -46,14 +47,15 @@ def autotune_page(data: ReportData, id: str) -> Page:
     artifacts = data.autotunes[id]
     page = Page(f"autotune-{id}", f"Autotune: {id}", "Autotuning")
     spec, summaries = artifacts[0].manifest.spec, [artifact["summary.json"] for artifact in artifacts]
+    origin = artifacts[0].manifest.origin
     page.text(
         f"Task {spec['task']} on {len(artifacts)} program{'s' * (len(artifacts) > 1)} for {summaries[0].hardware} "
-        "(simulated). Target seconds "
-        f"count a compile cost for each new kernel ({_listed(spec['compile_costs_s'])} s) and {spec['repeats']} runs "
-        "of it; a kernel that was run before is not run again, and the default configuration has been run before. "
-        f"Headline figures are at {headline_cost_s(artifacts):g} s a kernel; the headline strategy is "
-        f"{headline_strategy(artifacts)}."
+        f"({origin}). {_charged(spec, origin)} A kernel that was run before is not run again, and the default "
+        f"configuration has been run before. The headline strategy is {headline_strategy(artifacts)}"
+        + (f"; headline figures are at {headline_cost_s(artifacts):g} s a kernel." if origin == "simulated" else ".")
     )
+    if (table := remeasured_table(artifacts)) is not None:
+        page.table(table)
     if last_stage(artifacts) == "tiles" and not spec["exhaustive"]:
         page.text(
             "Not all tiles were run (exhaustive: false), so regret is above the best that any run found, which is at "
@@ -84,6 +86,39 @@ def autotune_page(data: ReportData, id: str) -> Page:
     for artifact in artifacts:
         page.table(chosen_kernels_table(artifact))
     return page
+
+
+def _charged(spec: Mapping[str, Any], origin: str) -> str:
+    """What target seconds are."""
+    if origin == "measured":
+        return "Target seconds are what compiling and running each new kernel truly took."
+    costs = _listed(spec["compile_costs_s"])
+    return f"Target seconds count a compile cost for each new kernel ({costs} s) and {spec['repeats']} runs of it."
+
+
+def remeasured_table(artifacts: Sequence[Artifact]) -> Table | None:
+    """The true speedup on a device; None of a simulated target."""
+    rows, logarithms = [], []
+    for artifact in artifacts:
+        summary = artifact["summary.json"]
+        again = summary.remeasured
+        if again is not None:
+            speedup = float(np.exp(np.mean(np.log(again.speedups))))
+            logarithms.append(np.log(speedup))
+            rows.append(
+                [summary.workload, str(again.kernels), number(summary.default_s / summary.chosen_runtime_s, 4),
+                 *(number(each, 4) for each in again.speedups), number(speedup, 4)]
+            )  # fmt: skip
+    if not rows:
+        return None
+    return Table(
+        "True speedup over the default configuration, measured anew after the tuning",
+        ["program", "kernels measured anew", "while tuning", "default first", "default last", "mean"],
+        rows,
+        f"Geometric mean over programs: {number(float(np.exp(np.mean(logarithms))), 4)}. A tuner keeps what was "
+        "fastest of many noisy runs, so its own figure is a little kind; measured anew in both orders, nothing is "
+        "favoured.",
+    )
 
 
 def note_table(artifacts: Sequence[Artifact]) -> Table:

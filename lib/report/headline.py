@@ -8,6 +8,7 @@ from lib.report.autotune_goals import autotune_headlines
 from lib.report.fidelity_data import fidelity_figures
 from lib.report.fidelity_headline import fidelity_headlines
 from lib.report.goals import goal_results
+from lib.report.measured_goals import measured_headlines
 from lib.report.report_data import ReportData
 from lib.report.search_goals import search_headlines
 from schemas.artifact import Origin
@@ -23,6 +24,7 @@ def summary(data: ReportData) -> Summary:
         *(figure for name in data.evaluations for figure in _evaluation_figures(data, name)),
         *autotune_headlines(data),
         *search_headlines(data),
+        *measured_headlines(data),
         *fidelity_headlines(fidelity_figures(data)),
         *_run_figures(data.wall_times),
     ]

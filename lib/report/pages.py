@@ -9,6 +9,8 @@ from lib.report.fast_page import fast_page
 from lib.report.fidelity_page import fidelity_page
 from lib.report.goals import goal_results
 from lib.report.headline import summary as headline_summary
+from lib.report.measured_goals import measured_goal_results
+from lib.report.measured_page import measured_page
 from lib.report.page import Card, Page, render
 from lib.report.paper_page import goals_in_words, paper_page
 from lib.report.report_data import ReportData
@@ -26,6 +28,8 @@ HOW_TO_READ = {
     "simulated": "Runtimes are simulated: the learned models are trained and judged on the simulator's labels, and "
     "searched designs are compared under the same simulator. Accuracy here says how well a model learns this "
     "simulator, not how well it predicts a chip.",
+    "measured": "Measured runtimes were taken on this machine, each kernel by itself; the page Measured here has the "
+    "device, its noise and what was left out. No model can be expected to be better than the noise of its labels.",
     "recorded": "Recorded runtimes were measured on a chip by others and read from files; the simulator has no part "
     "in them.",
 }
@@ -40,6 +44,7 @@ def build_report(data: ReportData) -> tuple[str, Summary]:
         paper_page(data.simulated()),
         claims_page(data.simulated(), summary),
         *(accuracy_page(data, name) for name in data.evaluations),
+        measured_page(data),
         training_page(data),
         *(autotune_page(data, name) for name in data.autotunes),
         fast_page(data),
@@ -74,6 +79,15 @@ def overview_page(data: ReportData, summary: Summary) -> Page:
         page.table(_overall_table(data, evaluation))
     if data.simulated().evaluations:
         page.text(goals_in_words(goal_results(data.simulated())) + " The page Beside the paper has them all.")
+    if len(data.measured.shards):
+        page.heading("Measured on this machine")
+        page.cards(
+            [
+                Card(result.goal.what, tables.number(result.value), "", result.goal.text, result.met)
+                for result in measured_goal_results(data)
+                if result.met is not None
+            ]
+        )
     if data.autotunes:
         page.heading("Autotuning")
         page.cards([card for name in data.autotunes for card in _autotune_cards(name, summary)])
@@ -183,7 +197,7 @@ def claims_page(data: ReportData, summary: Summary) -> Page:
 
 
 def study_page(data: ReportData) -> Page:
-    """Programs, datasets, time, software, and what is not there yet."""
+    """Programs, datasets, time and software."""
     page = Page("study", "Study")
     page.table(tables.program_table(data))
     if len(data.shards):
@@ -192,6 +206,4 @@ def study_page(data: ReportData) -> Page:
         page.chart(charts.wall_time_by_rule(data.wall_times))
         page.table(tables.wall_time_table(data.wall_times))
     page.table(tables.Table("Software", ["name", "version"], [[k, v] for k, v in sorted(data.software.items())]))
-    page.heading("What is not there yet")
-    page.text("Measured runtimes of XLA and IREE.")
     return page

@@ -7,6 +7,7 @@ import pandas as pd
 
 from lib.program.program_table import program_from_arrays
 from lib.program.work import program_work
+from lib.report.measured_data import read_measured
 from lib.report.report_data import ReportData
 from schemas.artifact import Artifact, Manifest
 from schemas.autotune_artifact import AutotuneArtifact
@@ -47,6 +48,7 @@ def read_report_data(spec: dict[str, Any], inputs: Any, benchmarks: Path) -> Rep
             for path in inputs.differences
         },
         fidelity={Path(path).parent.name: FidelityArtifact.read(path) for path in inputs.fidelity},
+        measured=read_measured(shards),
         wall_times=read_wall_times(benchmarks),
         software=software,
     )

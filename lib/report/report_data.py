@@ -5,6 +5,7 @@ from typing import Any
 
 import pandas as pd
 
+from lib.report.measured_data import MeasuredData
 from schemas.artifact import Artifact
 from schemas.split import families_on_both_sides
 
@@ -32,6 +33,8 @@ class ReportData:
     """(dataset, hardware variant) to DifferenceArtifact."""
     fidelity: dict[str, Artifact] = field(default_factory=dict)
     """Id to FidelityArtifact."""
+    measured: MeasuredData = field(default_factory=MeasuredData)
+    """Of runtimes measured on this machine."""
     wall_times: pd.DataFrame = field(
         default_factory=lambda: pd.DataFrame(columns=["rule", "job", "wall_s", "max_rss_mb"])
     )
@@ -44,7 +47,7 @@ class ReportData:
         return sorted({artifact.manifest.origin for artifact in self.evaluations.values()}) or ["simulated"]
 
     def simulated(self) -> "ReportData":
-        """The same without evaluations of recorded runtimes, which goals and the papers' figures are not about."""
+        """The same without evaluations of recorded or measured runtimes, which the papers' figures are not about."""
         kept = {name: one for name, one in self.evaluations.items() if one.manifest.origin == "simulated"}
         return replace(self, evaluations=kept)
 
