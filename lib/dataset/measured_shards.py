@@ -37,7 +37,7 @@ from lib.targets.measured_tiles import device_tile_space, first_roots, own_tiles
 from lib.targets.measurer import Measurer
 from lib.targets.measuring import Measurements
 from lib.targets.module import Module
-from lib.targets.xla_module import kernel_module, program_module
+from lib.targets.xla_module import KernelModules, program_module
 
 LOG = logging.getLogger("tilewright")
 
@@ -106,11 +106,11 @@ def fusion_candidates(
         members |= configuration.found.first_members(configuration.groups)
     distinct = distinct_kernels([configuration.found for configuration in configurations])
     distinct = distinct.kept(_with_the_default_ones(distinct, most, seed))
-    kernels = distinct.kernels
+    kernels, made = distinct.kernels, KernelModules(program)
     modules: list[Module | str] = []
     for fingerprint in kernels.fingerprint:
         try:
-            modules.append(kernel_module(program, members[fingerprint]))
+            modules.append(made.module(members[fingerprint].tolist()))
         except ValueError as error:
             modules.append(str(error))
     tile, fits = kernels.loops, np.ones(kernels.number, dtype=bool)

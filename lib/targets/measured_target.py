@@ -26,7 +26,7 @@ from lib.targets.measured_tiles import (
 )
 from lib.targets.measurer import Measurer
 from lib.targets.module import Module
-from lib.targets.xla_module import kernel_module
+from lib.targets.xla_module import KernelModules
 
 
 class FusionDevice(DatapathTarget):
@@ -39,10 +39,11 @@ class FusionDevice(DatapathTarget):
         """`datapath`: for the analytical model and the features of learned ones; `anew`: a measurer without a cache."""
         self.program, self.datapath = program, datapath
         self._measurer, self._anew = measurer, anew
+        self._made = KernelModules(program)
         self._members: dict[str, tuple[int, ...]] = {}
 
     def occurs(self, fingerprint: str, members: Sequence[int]) -> None:
-        self._members.setdefault(fingerprint, tuple(members))
+        self._members.setdefault(fingerprint, tuple(int(index) for index in members))
 
     def measure(self, kernels: Kernels, schedules: Schedules) -> Measured:
         return _measured(self._modules(kernels, schedules), self._measurer)
@@ -55,7 +56,7 @@ class FusionDevice(DatapathTarget):
 
     def _module(self, fingerprint: str) -> Module | None:
         try:
-            return kernel_module(self.program, np.array(self._members[fingerprint]))
+            return self._made.module(self._members[fingerprint])
         except ValueError:
             return None
 

@@ -19,18 +19,19 @@ def test_dry_run_plans_every_entry_once(study, tmp_path):
     assert len(set(jobs)) == len(jobs)
     assert len(jobs) == len(list(forecast_jobs(loaded)))
     counts = Counter(job.split()[0] for job in jobs)
-    shards = sum(
-        len(dataset.tasks) * len(loaded.shard_hardware(loaded.hardware_ids(name))) * len(loaded.workload_ids(name))
-        for name, dataset in loaded.datasets.items()
-    )
+    shards = Counter()
+    for name, dataset in loaded.datasets.items():
+        entries = len(loaded.shard_hardware(loaded.hardware_ids(name)))
+        word = "Measuring" if loaded.origin(name) == "measured" else "Labelling"
+        shards[word] += len(dataset.tasks) * entries * len(loaded.workload_ids(name))
     trained = loaded.trained_models().values()
     expected = {
         "Tracing": len(loaded.programs(loaded.workloads)),
-        "Labelling": shards,
+        **shards,
         "Setting": sum(
             len([variant for variant in loaded.hardware_ids(name) if variant in loaded.hardware])
-            for name, dataset in loaded.datasets.items()
-            if dataset.source is None
+            for name in loaded.datasets
+            if loaded.origin(name) == "simulated"
         ),
         "Training": sum(len(model.seeds) for model in trained if model.kind == "network"),
         "Growing": sum(len(model.seeds) for model in trained if model.kind == "boosted-trees"),

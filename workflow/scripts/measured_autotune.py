@@ -2,8 +2,6 @@
 
 from pathlib import Path
 
-from lib.targets.measuring import Measuring, settings_from_spec
-
 from lib.autotune.autotune import run_autotune
 from lib.gnn.backend import use_threads
 from lib.hardware.datapath import datapath_from_spec
@@ -12,6 +10,7 @@ from lib.journal import Journal, fingerprint
 from lib.models.loading import load_models
 from lib.program.program_table import program_from_arrays
 from lib.targets.measured_target import DEVICES
+from lib.targets.measuring import Measuring, settings_from_spec
 from schemas.autotune_artifact import AutotuneArtifact
 from schemas.program_artifact import ProgramArtifact
 

@@ -2,11 +2,10 @@
 
 from pathlib import Path
 
-from lib.targets.measuring import Measuring, settings_from_spec
-
 from lib.dataset.measured_shards import make_measured_shard
 from lib.job import Job
 from lib.program.program_table import program_from_arrays
+from lib.targets.measuring import Measuring, settings_from_spec
 from schemas.dataset_artifact import DatasetArtifact
 from schemas.program_artifact import ProgramArtifact
 
