@@ -1,4 +1,4 @@
-"""Checks of what a study asks of measured hardware: programs as they run, and estimates only with a datapath."""
+"""Checks of what a study asks of measured hardware: types that it takes, and estimates only with a datapath."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
@@ -54,19 +54,20 @@ def _measured_variants(study: "Study", dataset: str) -> list[str]:
 
 
 def _sizing_problems(study: "Study") -> Iterator[Problem]:
-    """What is measured is the program that was traced, so its types are not to be changed."""
+    """IREE takes tiles of float32 products alone, which `sizing: bfloat16` leaves none of."""
     asked: dict[str, Path] = {}
     for id in study.datasets:
-        if _measured_variants(study, id):
+        if any(study.hardware[variant].runtime == "iree" for variant in _measured_variants(study, id)):
             asked |= dict.fromkeys(study.workload_ids(id), ("datasets", id, "workloads"))
     for id, entry in study.autotune.items():
-        if entry.hardware in study.measured_hardware() and entry.workloads is not None:
+        runtime = study.hardware[entry.hardware].runtime if entry.hardware in study.hardware else None
+        if runtime == "iree" and entry.workloads is not None:
             asked |= dict.fromkeys(study.autotuned_workloads(id), ("autotune", id, "workloads"))
     changed = [id for id in asked if id in study.workloads and study.workloads[id].sizing != "as-traced"]
     if changed:
         names = ", ".join(changed[:6]) + (", ..." if len(changed) > 6 else "")
         text = (
-            f"{names}: sizing: bfloat16 would give labels of float32 programs to kernels of half their bytes; allowed "
-            "where runtimes are measured: sizing: as-traced"
+            f"{names}: sizing: bfloat16 leaves no float32 product, and runtime: iree tiles no others; allowed: "
+            "sizing: as-traced"
         )
         yield Problem(asked[changed[0]], text)

@@ -31,7 +31,9 @@ def test_what_is_missing_is_told_with_its_remedy(tmp_path: Path, installed: set[
 
 
 def test_only_devices_that_something_is_measured_on_need_them(tmp_path: Path, installed: set[str]):
-    unused = SOUND.replace("hardware:\n", "hardware:\n  here: {runtime: iree}\n").replace("workloads: all", "")
+    entry = "hardware:\n  here: {base: tpu-v3, runtime: iree}\n"
+    unused = SOUND.replace("hardware:\n", entry).replace("workloads: all", "")
+    unused = unused.replace("keras: VGG16", "keras: VGG16, sizing: as-traced")
     assert missing_packages(study_of(tmp_path, SOUND)) == []
     assert missing_packages(study_of(tmp_path, unused)) == []
     tuned = "autotune:\n  here: {hardware: here, workloads: [vgg]}\n"

@@ -7,7 +7,10 @@ import pytest
 from tests.schemas.study_examples import messages_of, study_of
 
 STUDY = """\
-workloads: {vgg: {keras: VGG16}, resnet: {keras: ResNet50}, mobilenet: {keras: MobileNet}}
+workloads:
+  vgg: {keras: VGG16, sizing: as-traced}
+  resnet: {keras: ResNet50, sizing: as-traced}
+  mobilenet: {keras: MobileNet, sizing: as-traced}
 hardware:
   v3: {base: tpu-v3}
   kernels-here: {runtime: xla, measure: {cores: [1, 0], batch: 8 ms}}
@@ -17,7 +20,7 @@ datasets:
   tiles: {hardware: [tiles-here], tasks: [tile]}
   made: {}
 models:
-  timer: {task: fusion, dataset: kernels}
+  timer: {task: fusion, dataset: kernels, knowledge: "off"}
   ranker: {task: tile, dataset: tiles}
   simulated: {task: tile, dataset: made}
 evaluations:
