@@ -139,9 +139,13 @@ def tile_candidates(program: Program, tiles_per_kernel: int, most: int | None, s
         raise NothingToLabel("the program has no matrix op that this device takes tiles of")
     kept = sampled_kernels(found.kernels, most, seed)
     distinct, roots = distinct_kernels([found]).kept(kept), first_roots(found)[kept]
-    schedules, is_default = device_tile_space(program, roots, own_tiles(program, roots), tiles_per_kernel, seed)
+    own_tile, unknown = own_tiles(program, roots)
+    schedules, is_default = device_tile_space(program, roots, own_tile, tiles_per_kernel, seed)
     modules: list[Module | str] = []
     for kernel, tile, own in zip(schedules.kernel.tolist(), schedules.tile, is_default.tolist(), strict=True):
+        if unknown[kernel]:
+            modules.append(unknown[kernel])
+            continue
         try:
             modules.append(tile_module(program, int(roots[kernel]), None if own else tile))
         except ValueError as error:

@@ -77,7 +77,7 @@ def _beside(shards: Mapping[Path, Manifest]) -> pd.DataFrame:
         for measured in load_shards(map(str, of_origin["measured"][workload]))
         for simulated in load_shards(map(str, of_origin["simulated"][workload]))
     ]
-    return pd.concat([_empty(BESIDE_COLUMNS), *frames], ignore_index=True) if frames else _empty(BESIDE_COLUMNS)
+    return pd.concat(frames, ignore_index=True) if frames else _empty(BESIDE_COLUMNS)
 
 
 def _joined(measured: Shard, simulated: Shard) -> pd.DataFrame:

@@ -81,7 +81,9 @@ class TileDevice(DatapathTarget):
         return tiled_groups(program)
 
     def default_schedule(self, found: ProgramKernels) -> Schedules:
-        tile = own_tiles(self.program, first_roots(found))
+        tile, words = own_tiles(self.program, first_roots(found))
+        if any(words):
+            raise ValueError(next(word for word in words if word))
         self._default |= dict(zip(found.kernels.fingerprint, tile, strict=True))
         return schedules_for_tiles(np.arange(found.kernels.number, dtype=np.int32), tile)
 

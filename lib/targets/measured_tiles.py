@@ -34,9 +34,16 @@ def first_roots(found: ProgramKernels) -> np.ndarray:
     return found.occurrence_root[first].astype(np.int64)
 
 
-def own_tiles(program: Program, roots: Sequence[int]) -> np.ndarray:
-    """int32[k, 8]: the tile that the device's compiler picks by itself for each matrix op."""
-    return np.array([own_tile(program, int(root)) for root in roots], dtype=np.int32).reshape(-1, 8)
+def own_tiles(program: Program, roots: Sequence[int]) -> tuple[np.ndarray, list[str]]:
+    """int32[k, 8]: the tile that the device's compiler picks by itself for each matrix op, and why it picks none (then
+    ones), else empty."""
+    tiles, words = np.ones((len(roots), 8), dtype=np.int32), [""] * len(roots)
+    for place, root in enumerate(roots):
+        try:
+            tiles[place] = own_tile(program, int(root))
+        except (ValueError, RuntimeError) as error:
+            words[place] = f"the compiler's own pick is not known: {error}"
+    return tiles, words
 
 
 def device_tile_counts(program: Program, roots: Sequence[int]) -> np.ndarray:
