@@ -98,7 +98,8 @@ class Hardware(StudyModel):
     """A hardware variant."""
 
     base: str | None = None
-    """A preset (tpu-v2, tpu-v3, fast-large, fast-small) or another entry of `hardware` that this one extends."""
+    """A preset (tpu-v2, tpu-v3, fast-large, fast-small, local-cpu) or another entry of `hardware` that this one
+    extends."""
     runtime: Runtime = "simulated"
     """Where runtimes come from: the simulator; the files of a dataset's `source`; or this machine, where XLA measures
     kernels (the fusion task) and IREE tiles of them (the tile task)."""

@@ -35,12 +35,20 @@ class Measured(NamedTuple):
 
     def first(self, count: int) -> "Measured":
         """Of the first `count` configurations."""
-        return Measured(*(None if of_all is None else of_all[:count] for of_all in self))
+        spent_s = None if self.spent_s is None else self.spent_s[:count]
+        return Measured(self.seconds[:count], self.reason[:count], spent_s)
 
     def followed_by(self, more: "Measured") -> "Measured":
         """With further configurations of the same target."""
-        pairs = zip(self, more, strict=True)
-        return Measured(*(None if first is None else np.concatenate([first, second]) for first, second in pairs))
+        if not len(self.seconds):
+            return more
+        spent_s = None
+        if self.spent_s is not None and more.spent_s is not None:
+            spent_s = np.concatenate([self.spent_s, more.spent_s])
+        seconds, reason = (
+            np.concatenate([getattr(one, name) for one in (self, more)]) for name in Measured._fields[:2]
+        )
+        return Measured(seconds, reason, spent_s)
 
 
 class Target(Protocol):
@@ -161,9 +169,11 @@ class KeptTarget:
         new = np.array(list(rows.values()), dtype=np.int64)
         for first in range(0, len(new), self.batch):
             self._run(kernels, schedules, new[first : first + self.batch])
-        said = list(zip(*(self._said[key] for key in keys), strict=True)) or [(), ()]
-        types = (np.float64, np.uint8, np.float64)
-        return Measured(*(np.array(column, dtype=kind) for column, kind in zip(said, types, strict=False)))
+        said = [self._said[key] for key in keys]
+        seconds = np.array([one[0] for one in said], dtype=np.float64)
+        reason = np.array([one[1] for one in said], dtype=np.uint8)
+        told = bool(said) and len(said[0]) > 2
+        return Measured(seconds, reason, np.array([one[2] for one in said], dtype=np.float64) if told else None)
 
     def _run(self, kernels: Kernels, schedules: Schedules, rows: np.ndarray) -> None:
         some = Schedules(*(array[rows] for array in schedules))

@@ -173,7 +173,7 @@ def replaced(old: str, new: str) -> str:
         pytest.param(
             replaced("  tpu-v3: {base: tpu-v3}", "  tpu-v3: {base: tpu-v4}"),
             "study.yaml:6: hardware.tpu-v3.base: got 'tpu-v4'; allowed: tpu-v2, tpu-v3, fast-large, "
-            "fast-small, edge; did you mean 'tpu-v3'?",
+            "fast-small, local-cpu, edge; did you mean 'tpu-v3'?",
             id="base",
         ),
         pytest.param(
@@ -181,7 +181,7 @@ def replaced(old: str, new: str) -> str:
                 "edge: {base: tpu-v3", "edge: {base: tpu-v2"
             ),
             "study.yaml:6: hardware.tpu-v3.base: the bases go in a circle: tpu-v3 -> other -> tpu-v3; "
-            "allowed: a chain that ends at a preset (tpu-v2, tpu-v3, fast-large, fast-small)",
+            "allowed: a chain that ends at a preset (tpu-v2, tpu-v3, fast-large, fast-small, local-cpu)",
             id="circle",
         ),
         pytest.param(
@@ -365,7 +365,8 @@ def test_a_datapath_without_base_needs_every_key(tmp_path: Path):
     messages = messages_of(tmp_path, "hardware:\n  own:\n    datapath: {clock: 1 GHz, cores: 1}\n")
     assert len(messages) == 1
     assert messages[0].startswith("study.yaml:3: hardware.own.datapath: missing pes_x, pes_y, systolic_rows, ")
-    assert messages[0].endswith("give every key, or a base (allowed: tpu-v2, tpu-v3, fast-large, fast-small)")
+    allowed = "tpu-v2, tpu-v3, fast-large, fast-small, local-cpu"
+    assert messages[0].endswith(f"give every key, or a base (allowed: {allowed})")
 
 
 def test_a_workload_file_must_exist_and_is_found_beside_the_study(tmp_path: Path):
