@@ -25,7 +25,7 @@ ENTRY = SPEC | {
     "budgets_s": [2.0],
 }  # fmt: skip
 ONE = np.ones(8, dtype=np.int32)
-OTHER = ONE * np.array([1, 2, 1, 1, 1, 1, 1, 1], dtype=np.int32)
+OTHER = ONE * np.array([2, 1, 1, 1, 1, 1, 1, 1], dtype=np.int32)
 
 
 @pytest.fixture(autouse=True)
@@ -71,7 +71,7 @@ def test_the_compilers_own_pick_is_the_default_and_other_tiles_are_tried(tmp_pat
     summary = found["summary.json"]
     assert summary.default_s / summary.best_known_s == pytest.approx(1.25)
     assert summary.remeasured.speedups == pytest.approx([1.25, 1.25])
-    assert set(found["chosen.parquet"]["chosen_tile_out_h"]) == {2}
+    assert set(found["chosen.parquet"]["chosen_tile_batch"]) == {2}
 
 
 def test_what_cant_be_built_fails_at_no_cost(monkeypatch):
