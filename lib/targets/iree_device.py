@@ -66,7 +66,7 @@ def chosen_sizes(text: str, loops: int) -> tuple[list[int], list[int]]:
 
     0: the whole loop. Raises IreeError.
     """
-    configuration = _compiled(text)[1]
+    configuration = _compile(text)[1]
     for op in re.findall(r"linalg\.generic.*?#iree_cpu\.lowering_config<(.*?)>", configuration, re.DOTALL):
         levels = {level: _numbers(sizes) for level, sizes in re.findall(r"(\w+) = \[([^\]]*)\]", op)}
         if len(levels.get("distribution", [])) == loops:
@@ -91,7 +91,11 @@ def _cpu_name() -> str:
 
 
 @lru_cache(maxsize=KEPT)
-def _compiled(text: str) -> tuple[bytes, str]:
+def _compiled(text: str) -> bytes:
+    return _compile(text)[0]
+
+
+def _compile(text: str) -> tuple[bytes, str]:
     """The compiled module and what the compiler says about tiles of its dispatches."""
     with tempfile.TemporaryDirectory() as folder:
         arguments = [*FLAGS, f"--iree-hal-dump-executable-configurations-to={folder}"]
@@ -126,7 +130,7 @@ class _Session:
     def __init__(self, text: str, threads: int):
         configuration = _configuration(threads)
         self._device = configuration.device
-        module = runtime.VmModule.copy_buffer(configuration.vm_instance, _compiled(text)[0])
+        module = runtime.VmModule.copy_buffer(configuration.vm_instance, _compiled(text))
         modules = [*configuration.default_vm_modules, module]
         self._context = runtime.VmContext(configuration.vm_instance, modules)
         self._function: Any = module.lookup_function("main")
