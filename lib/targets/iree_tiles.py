@@ -7,6 +7,7 @@ loops, which the vectoriser unrolls, by MOST_UNROLLED steps at most.
 """
 
 from collections.abc import Sequence
+from itertools import islice
 
 import numpy as np
 
@@ -34,9 +35,14 @@ MOST_DRAWS = 64
 def tunable(program: Program, instruction: int) -> bool:
     """Whether the instruction is a matrix op that has a choice of tiles on IREE."""
     try:
-        return len(tile_candidates(program, instruction, 2, 0)) > 1
+        op = merged(matrix_op(program, instruction))
     except UnsupportedMatrixOp:
         return False
+    choices = [_part_extents(op, loop) for loop in op.loops]
+    tiles = (_combined(op, choices, digits) for digits in np.ndindex(*map(len, choices)))
+    legal = (tile for tile in islice(tiles, MOST_COUNTED) if _is_legal(op, tile))
+    first = next(legal, None)
+    return any(tile != first for tile in legal)
 
 
 def tile_candidates(program: Program, instruction: int, limit: int, seed: int) -> np.ndarray:
@@ -56,7 +62,7 @@ def tile_candidates(program: Program, instruction: int, limit: int, seed: int) -
     for digits in _numbers(op, shape, count, limit, seed):
         if len(tiles) == limit and count > MOST_COUNTED:
             break
-        tile = _canonical(op, [one[digit] for one, digit in zip(choices, digits, strict=True)])
+        tile = _combined(op, choices, digits)
         if _is_legal(op, tile):
             tiles.add(tile)
     table = np.array(sorted(tiles, reverse=True), dtype=np.int32).reshape(-1, 8)
@@ -117,6 +123,10 @@ def _canonical(op: MatrixOp, runs: Sequence[Sequence[int]]) -> tuple[int, ...]:
         for part, extent in zip(loop.parts, extents, strict=True):
             tile[part.slot] *= extent
     return tuple(tile)
+
+
+def _combined(op: MatrixOp, choices: list[list[tuple[int, ...]]], digits: Sequence[int]) -> tuple[int, ...]:
+    return _canonical(op, [one[digit] for one, digit in zip(choices, digits, strict=True)])
 
 
 def _is_legal(op: MatrixOp, tile: tuple[int, ...]) -> bool:
