@@ -1,6 +1,7 @@
 # make: set up .venv and run the default study · make test · make check · make bench · make clean
 # make paper: the learned model beside the paper's, workflow/studies/paper.yaml
 # make new STUDY=mine/first.yaml: start a study of your own · make docs-site: the documentation as a site
+# make pack: the results of STUDY as one file, for another machine or checkout; there make unpack FILE=...
 # STUDY=path/to/study.yaml runs another study; PYTHON=/path/to/python3.12 chooses the interpreter.
 # BENCH=simulator,peers chooses some of the benchmarks.
 # make devices: also install what measuring this machine needs (hardware with runtime: xla, iree).
@@ -10,6 +11,7 @@ SHELL := bash
 
 STUDY ?= config.yaml
 BENCH ?=
+FILE ?=
 PYTHON ?= $(shell for v in 3.13 3.12 3.11 3; do command -v python$$v && python$$v -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))' 2>/dev/null && break; done 2>/dev/null | tail -n 1)
 BIN := .venv/bin
 READY := .venv/ready
@@ -18,7 +20,7 @@ SITE := .venv-docs/ready
 
 PAPER := workflow/studies/paper.yaml
 
-.PHONY: all paper new check test bench devices lock clean format docs docs-site compile
+.PHONY: all paper pack unpack new check test bench devices lock clean format docs docs-site compile
 
 all: $(READY)
 	@$(BIN)/python -m lib.check_study "$(STUDY)"
@@ -32,6 +34,12 @@ paper:
 # A small commented study, at a path that is not taken yet.
 new: $(READY)
 	@$(BIN)/python -m lib.new_study "$(STUDY)"
+
+pack: $(READY)
+	@$(BIN)/python -m lib.pack_results pack "$(STUDY)" "$(FILE)"
+
+unpack: $(READY)
+	@$(BIN)/python -m lib.pack_results unpack "$(FILE)"
 
 $(READY): requirements.lock
 	@if [ -z "$(PYTHON)" ]; then echo "Tilewright needs Python 3.11, 3.12 or 3.13; none was found. Install one, or name it: make PYTHON=/path/to/python3.12"; exit 1; fi

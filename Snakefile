@@ -3,6 +3,7 @@
 
 
 include: "rules/common.smk"
+include: "rules/unrecorded.smk"
 include: "rules/program.smk"
 include: "rules/dataset.smk"
 include: "rules/measured_dataset.smk"

@@ -2,7 +2,8 @@
 
 Snakemake does not see edits of imported modules. Each rule therefore gets, as a parameter, a digest over
 the syntax trees (no comments, no docstrings) of its script and of all repository modules that it imports
-transitively, and over the preset files that these name. A static walk: nothing is imported.
+transitively, and over the files that these name: presets, and what lies beside a module (a page's template).
+A static walk: nothing is imported.
 """
 
 import ast
@@ -76,7 +77,7 @@ def _source(file: Path) -> _Source:
     if file.suffix != ".py":
         return _Source(hashlib.sha256(content).hexdigest(), frozenset())
     tree = ast.parse(content)
-    imports = _imports(tree)
+    imports = _imports(tree) | _files_named(tree, file.parent)
     return _Source(hashlib.sha256(ast.dump(_without_docstrings(tree)).encode()).hexdigest(), imports)
 
 
@@ -106,11 +107,34 @@ def _imports(tree: ast.Module) -> frozenset[Path]:
             found |= _module_files(node.module)
             for alias in node.names:
                 found |= _module_files(f"{node.module}.{alias.name}")
-        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.endswith(".yaml"):
-            preset = PRESETS / node.value.rsplit("/", 1)[-1]
-            if preset.is_file():
-                found.add(preset)
     return frozenset(found)
+
+
+def _files_named(tree: ast.Module, folder: Path) -> frozenset[Path]:
+    """Presets and files beside the module whose name is a text in it, and presets that `load_preset` gets."""
+    found: set[Path] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            found |= _data(PRESETS).get(node.value, frozenset()) | _data(folder).get(node.value, frozenset())
+        elif isinstance(node, ast.Call) and getattr(node.func, "id", "") == "load_preset" and node.args:
+            name = getattr(node.args[0], "value", None)
+            found |= _data(PRESETS).get(f"{name}.yaml", frozenset())
+    return frozenset(found)
+
+
+@cache
+def _data(folder: Path) -> dict[str, frozenset[Path]]:
+    """Files in a folder that are no code, by name; of a folder in the presets, all files in it."""
+    found = {
+        file.name: frozenset({file})
+        for file in folder.glob("*.*")
+        if file.is_file() and file.suffix not in (".py", ".pyc")
+    }
+    if folder == PRESETS:
+        for inner in folder.iterdir():
+            if inner.is_dir() and inner.name != "__pycache__":
+                found[inner.name] = frozenset(file for file in inner.rglob("*") if file.is_file())
+    return found
 
 
 @cache

@@ -15,19 +15,26 @@ def repository(tmp_path, monkeypatch):
     """A small repository: script -> lib.a -> lib.b -> preset; lib.other stands apart."""
     (tmp_path / "lib").mkdir()
     (tmp_path / "schemas" / "presets").mkdir(parents=True)
-    (tmp_path / "script.py").write_text("from lib import a\n")
+    (tmp_path / "script.py").write_text("from lib import a, c\n")
     (tmp_path / "lib" / "__init__.py").write_text("")
     (tmp_path / "lib" / "a.py").write_text('"""Docstring."""\ndef f():\n    from lib.b import g\n    return g()\n')
     (tmp_path / "lib" / "b.py").write_text('PRESET = "numbers.yaml"\ndef g():\n    return 1\n')
     (tmp_path / "lib" / "other.py").write_text("x = 1\n")
     (tmp_path / "schemas" / "presets" / "numbers.yaml").write_text("a: 1\n")
+    (tmp_path / "lib" / "c.py").write_text('TEMPLATE, TABLES = "page.html.jinja", "tables"\nload_preset("sizes")\n')
+    (tmp_path / "lib" / "page.html.jinja").write_text("page 1\n")
+    (tmp_path / "lib" / "page.css").write_text("size 1\n")
+    (tmp_path / "schemas" / "presets" / "sizes.yaml").write_text("a: 1\n")
+    (tmp_path / "schemas" / "presets" / "others.yaml").write_text("a: 1\n")
+    (tmp_path / "schemas" / "presets" / "tables").mkdir()
+    (tmp_path / "schemas" / "presets" / "tables" / "table.csv").write_text("a,1\n")
     monkeypatch.setattr(subject, "ROOT", tmp_path)
     monkeypatch.setattr(subject, "PRESETS", tmp_path / "schemas" / "presets")
     return tmp_path
 
 
 def fingerprint(repository: Path, builder: str | None = None, study_folder: Path | None = None) -> str:
-    for cached in (subject._source, subject._module_files):
+    for cached in (subject._source, subject._module_files, subject._data):
         cached.cache_clear()
     return subject.code_fingerprint(repository / "script.py", builder, study_folder)
 
@@ -40,9 +47,14 @@ def edit(repository: Path, name: str, old: str, new: str) -> None:
 @pytest.mark.parametrize(
     ("name", "old", "new", "changes"),
     [
-        ("script.py", "import a", "import a as b", True),
+        ("script.py", "import a,", "import a as b,", True),
         ("lib/b.py", "return 1", "return 2", True),
         ("schemas/presets/numbers.yaml", "1", "2", True),
+        ("schemas/presets/sizes.yaml", "1", "2", True),
+        ("schemas/presets/others.yaml", "1", "2", False),
+        ("schemas/presets/tables/table.csv", "1", "2", True),
+        ("lib/page.html.jinja", "1", "2", True),
+        ("lib/page.css", "1", "2", False),
         ("lib/a.py", "Docstring", "Another docstring", False),
         ("lib/b.py", "def g", "# a comment\ndef g", False),
         ("lib/other.py", "1", "2", False),

@@ -9,15 +9,19 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 
 
+def arguments(folder: Path, study: Path | None, *options: str, checkout: Path = ROOT) -> list[str]:
+    """Snakemake's command line for `study` with `folder` as working directory."""
+    line = ["--snakefile", str(checkout / "Snakefile"), "--directory", str(folder)]
+    line += ["--workflow-profile", str(checkout / "profiles" / "default"), "--cores", "2", *options]
+    return line if study is None else [*line, "--configfile", str(study)]
+
+
 def snakemake(folder: Path, study: Path | None, *options: str) -> subprocess.CompletedProcess[str]:
     """Run Snakemake on `study` with `folder` as working directory; never raises."""
-    command = [sys.executable, "-m", "snakemake", "--snakefile", str(ROOT / "Snakefile"), "--directory", str(folder)]
-    command += ["--workflow-profile", str(ROOT / "profiles" / "default"), "--cores", "2", *options]
-    if study is not None:
-        command += ["--configfile", str(study)]
     return subprocess.run(
-        command, cwd=ROOT, capture_output=True, text=True, check=False, env=os.environ | {"COLUMNS": "200"}
-    )
+        [sys.executable, "-m", "snakemake", *arguments(folder, study, *options)],
+        cwd=ROOT, capture_output=True, text=True, check=False, env=os.environ | {"COLUMNS": "200"},
+    )  # fmt: skip
 
 
 def planned_jobs(folder: Path, study: Path) -> list[str]:
