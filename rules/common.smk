@@ -9,6 +9,16 @@ from pathlib import Path
 
 from snakemake.exceptions import WorkflowError
 
+import lib
+
+CHECKOUT = Path(workflow.current_basedir).parent
+if Path(lib.__file__).resolve().parent.parent != CHECKOUT.resolve():
+    raise WorkflowError(
+        f"Tilewright's package `lib` is hidden by another one, {Path(lib.__file__).parent}: a workflow that uses "
+        "Tilewright as a module can't have a package `lib` or `schemas` of its own. Rename that one, or run Tilewright "
+        "by itself: snakemake --snakefile TILEWRIGHT/Snakefile --directory FOLDER --configfile STUDY"
+    )
+
 from lib.code_fingerprint import code_fingerprint, in_repository
 from schemas.device_packages import missing_packages
 from schemas.study_file import StudyError, load_study
@@ -16,6 +26,10 @@ from schemas.workload import FILES
 
 
 def find_study():
+    if not workflow.modifier.is_main_snakefile():
+        if "study" not in config:
+            raise WorkflowError('A module of Tilewright needs its study: config: {"study": "path/to/study.yaml"}')
+        return Path(config["study"])
     given = workflow.config_settings.configfiles
     if len(given) > 1:
         raise WorkflowError(
@@ -23,15 +37,22 @@ def find_study():
             + ", ".join(str(file) for file in given)
             + ". Give one of them."
         )
-    return Path(given[0]) if given else Path(workflow.current_basedir).parent / "config.yaml"
+    return Path(given[0]) if given else CHECKOUT / "config.yaml"
 
 
 STUDY_FILE = find_study()
 
 
+def overrides():
+    """Of keys of the study: what the command line says, or as a module the importer's `config:`."""
+    if workflow.modifier.is_main_snakefile():
+        return dict(workflow.config_settings.config)
+    return {key: value for key, value in config.items() if key != "study"}
+
+
 def read_study():
     try:
-        return load_study(STUDY_FILE, dict(workflow.config_settings.config))
+        return load_study(STUDY_FILE, overrides())
     except StudyError as error:
         raise WorkflowError(str(error)) from None
 
@@ -72,7 +93,7 @@ def names(ids):
 @cache
 def code(stage, builder=None):
     """Fingerprint of a stage's script, of the modules that it imports, and of a builder named in the study."""
-    script = Path(workflow.basedir) / "workflow" / "scripts" / f"{stage}.py"
+    script = CHECKOUT / "workflow" / "scripts" / f"{stage}.py"
     return code_fingerprint(script, builder, STUDY_FILE.parent)
 
 

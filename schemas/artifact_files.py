@@ -15,7 +15,10 @@ from pydantic import BaseModel
 Problem = tuple[str, str] | None
 """(field, what is wrong), or None."""
 UNPACKED_LIMIT_BYTES = 16 * 2**30
-"""An npz that claims to unpack to more is refused before it is opened."""
+"""An npz or a table that claims to unpack to more is refused before it is read."""
+
+VALUE_BYTES = 8
+"""The most that a number of a table takes."""
 
 
 class FileSpec(Protocol):
@@ -56,6 +59,10 @@ class TableSpec:
         pq.write_table(table.replace_schema_metadata(None), file, compression="zstd", row_group_size=self.row_group)
 
     def load(self, file: Path) -> pd.DataFrame:
+        claimed = pq.read_metadata(file)
+        if claimed.num_rows * claimed.num_columns * VALUE_BYTES > UNPACKED_LIMIT_BYTES:
+            size = f"{claimed.num_rows} rows of {claimed.num_columns} columns"
+            raise ValueError(f"{size} would take more than {UNPACKED_LIMIT_BYTES} bytes")
         frame = pq.read_table(file).to_pandas()
         for name, column in self.columns.items():
             if name in frame and column.dtype != "string" and not len(frame):
