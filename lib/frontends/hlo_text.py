@@ -28,7 +28,11 @@ def parse_hlo_text(text: str) -> Any:
 
     Constants whose numbers are left out (`constant({...})`) have no literal.
     """
-    return _Parser(text).module()
+    parser = _Parser(text)
+    try:
+        return parser.module()
+    except RecursionError:
+        raise HloTextError(parser.tokens.next.line, "brackets are nested deeper than in any module of XLA") from None
 
 
 class _Parser:

@@ -101,7 +101,7 @@ def test_the_module_itself_is_sound():
     assert {"convolution", "dot", "tanh", "iota"} <= {one.opcode for one in program.instructions}
 
 
-FUZZING = settings(max_examples=150, deadline=2000, suppress_health_check=[HealthCheck.too_slow])
+FUZZING = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 @FUZZING
