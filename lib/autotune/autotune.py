@@ -72,7 +72,7 @@ def default_configuration(groups: np.ndarray, found: ProgramKernels, target: Tar
     """
     check_kernel_classes(found)
     for fingerprint, members in found.first_members(groups).items():
-        target.occurs(fingerprint, members)
+        target.occurs(fingerprint, members.tolist())
     schedules = target.default_schedule(found)
     measured = target.measure(found.kernels, schedules)
     failing = np.flatnonzero(measured.reason != Reason.OK)

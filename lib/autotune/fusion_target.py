@@ -66,8 +66,9 @@ class TargetKernels:
         numbers, names = self.kernels.numbers(states), self.kernels.fingerprint
         new = [number for number in dict.fromkeys(numbers) if names[number] not in self._ran]
         if new:
-            for number in new if self._occurs else ():
-                self._occurs(names[number], self.kernels.members[number])
+            if self._occurs is not None:
+                for number in new:
+                    self._occurs(names[number], self.kernels.members[number])
             ran = self._run(self.kernels.kernels(new))
             if ran.spent_s is not None:
                 self._spent_s |= dict(zip([names[number] for number in new], ran.spent_s.tolist(), strict=True))

@@ -24,7 +24,8 @@ def remeasured(default: Configuration, chosen: Configuration, target: Target) ->
         [*only_default, *(default.found.kernels.number + np.array(only_chosen, dtype=np.int64))], np.int32
     )
     tile = np.concatenate([default.tile[only_default], chosen.tile[only_chosen]])
-    default_s, chosen_s = [], []
+    default_s: list[float] = []
+    chosen_s: list[float] = []
     for order in (np.arange(len(kernel)), np.arange(len(kernel))[::-1]):
         said = target.measured_anew(kernels, schedules_for_tiles(kernel[order], tile[order]))
         if said is None or not np.isfinite(said).all():

@@ -180,7 +180,7 @@ def measured_shard(
         known = analytical.cost(distinct.kernels, schedules, datapath).reason == Reason.OK
         words = [NO_TILE if good and not fits else word for good, fits, word in zip(ok, known, words, strict=True)]
         ok &= known
-    usable = _usable(schedules.kernel[ok], is_default[ok], is_default.all(), distinct.kernels.number)
+    usable = _usable(schedules.kernel[ok], is_default[ok], bool(is_default.all()), distinct.kernels.number)
     kept, used = np.flatnonzero(usable), ok & usable[schedules.kernel]
     failures = [
         {

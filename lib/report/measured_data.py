@@ -44,7 +44,8 @@ def read_measured(shards: Mapping[Path, Manifest]) -> MeasuredData:
     measured = {folder: manifest for folder, manifest in shards.items() if manifest.origin == "measured"}
     if not measured:
         return MeasuredData()
-    rows, failures, devices = [], [], {}
+    rows, failures = [], []
+    devices: dict[str, dict[str, Any]] = {}
     for folder, manifest in measured.items():
         dataset, task, hardware, workload = folder.parts[-4:]
         device = manifest.device or {}

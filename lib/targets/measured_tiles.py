@@ -34,7 +34,7 @@ def first_roots(found: ProgramKernels) -> np.ndarray:
     return found.occurrence_root[first].astype(np.int64)
 
 
-def own_tiles(program: Program, roots: Sequence[int]) -> tuple[np.ndarray, list[str]]:
+def own_tiles(program: Program, roots: Sequence[int] | np.ndarray) -> tuple[np.ndarray, list[str]]:
     """int32[k, 8]: the tile that the device's compiler picks by itself for each matrix op, and why it picks none (then
     ones), else empty."""
     tiles, words = np.ones((len(roots), 8), dtype=np.int32), [""] * len(roots)
@@ -53,7 +53,7 @@ def device_tile_counts(program: Program, roots: Sequence[int]) -> np.ndarray:
 
 
 def device_tile_space(
-    program: Program, roots: Sequence[int], own: np.ndarray, most: int, seed: int
+    program: Program, roots: Sequence[int] | np.ndarray, own: np.ndarray, most: int, seed: int
 ) -> tuple[Schedules, np.ndarray]:
     """Up to `most` tiles of each matrix op, the compiler's own pick (`own` int32[k, 8]) first, and bool[r], where a row
     is that pick. Rows are sorted by kernel, of which the k-th is the op `roots[k]`; a sample is drawn by the seed."""
