@@ -106,7 +106,7 @@ def _part_extents(op: MatrixOp, loop: Loop) -> list[tuple[int, ...]]:
     for place, part in enumerate(loop.parts):
         minor = wholes[place + 1 :]
         multiple = 1
-        if not minor and loop is op.loops[op.output[-1].loop]:
+        if not minor and op.output and loop is op.loops[op.output[-1].loop]:
             multiple = next(one for one in (LANES, LANES // 2, 1) if part.extent % one == 0)
         for extent in divisors(part.extent, multiple):
             if extent > 1 or place == len(loop.parts) - 1:

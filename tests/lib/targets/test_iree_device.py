@@ -13,6 +13,8 @@ device = pytest.importorskip("lib.targets.iree_device", reason="iree-base-runtim
 OPS = {
     "dot": matrix_ops.dot(),
     "dot of one row": matrix_ops.dot(rows=1),
+    "dot of one column": matrix_ops.dot(columns=1),
+    "dot of one number": matrix_ops.dot(rows=1, columns=1),
     "batched dot": matrix_ops.attention(),
     "batched dot of one head": matrix_ops.attention(heads=1),
     "convolution": matrix_ops.convolution(),

@@ -26,6 +26,11 @@ def test_the_whole_space_of_a_dot():
     assert tiles.tolist() == sorted(tiles.tolist(), reverse=True)
 
 
+def test_tiles_of_a_single_result_cut_the_contraction():
+    program, index = matrix_ops.dot(rows=1, columns=1, contracted=64)
+    assert tile_candidates(program, index, 100, seed=0)[:, 4].tolist() == [64, 32, 16, 8, 4, 2, 1]
+
+
 def test_tiles_of_merged_loops_are_runs():
     # 2 images of 6 x 8 pixels: 8 4 2 1 pixels, 6 3 2 lines, both images; columns 32 16; contracted 16 8 4 2 1.
     program, index = matrix_ops.pointwise()
