@@ -8,6 +8,7 @@ from functools import cache
 from pathlib import Path
 
 from snakemake.exceptions import WorkflowError
+from snakemake.settings.types import DeploymentMethod
 
 import lib
 
@@ -79,8 +80,9 @@ def every_core(wildcards):
 
 
 def refuse_without_devices():
-    """Before any job starts: a study that measures devices needs packages of their own."""
-    missing = missing_packages(STUDY)
+    """Before any job starts: a study that measures devices needs packages of their own. Conda brings them."""
+    by_conda = DeploymentMethod.CONDA in workflow.deployment_settings.deployment_method
+    missing = [] if by_conda else missing_packages(STUDY)
     if missing:
         raise WorkflowError("\n".join(f"{STUDY_FILE}: {line}" for line in missing))
 

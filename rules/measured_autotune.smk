@@ -23,7 +23,7 @@ rule measured_autotune:
         autotune=names(measured_autotunes()),
         workload=names(STUDY.workloads),
     conda:
-        "../workflow/envs/tilewright.yaml"
+        "../workflow/envs/devices.yaml"
     threads: every_core
     resources:
         mem_mb=4000,

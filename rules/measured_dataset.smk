@@ -19,7 +19,7 @@ rule measured_dataset:
         hardware=names(STUDY.measured_hardware()),
         workload=names(STUDY.workloads),
     conda:
-        "../workflow/envs/tilewright.yaml"
+        "../workflow/envs/devices.yaml"
     threads: every_core
     resources:
         mem_mb=4000,

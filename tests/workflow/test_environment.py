@@ -51,10 +51,12 @@ def test_the_peers_are_locked_with_what_they_need():
     assert re.search(r"^numpy==2\.[0-3]\.", text, re.MULTILINE)
 
 
-def test_the_conda_environment_has_the_locked_versions():
-    environment = yaml.safe_load((ROOT / "workflow" / "envs" / "tilewright.yaml").read_text())
+@pytest.mark.parametrize(("name", "lock"), [("tilewright", "requirements"), ("devices", "requirements-devices")])
+def test_the_conda_environments_have_the_locked_versions(name, lock):
+    environment = yaml.safe_load((ROOT / "workflow" / "envs" / f"{name}.yaml").read_text())
     pinned = dict(entry.split("==") for entry in environment["dependencies"][-1]["pip"])
-    locked = locked_versions()
+    locked = locked_versions(f"{lock}.lock")
     assert pinned == {name: locked[name] for name in pinned}
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    assert set(pinned) == {re.match(r"[a-z0-9-]+", name)[0] for name in project["dependencies"]}
+    wanted = project["dependencies"] + project["optional-dependencies"].get(name, [])
+    assert set(pinned) == {re.match(r"[a-z0-9-]+", package)[0] for package in wanted}
