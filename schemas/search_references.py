@@ -38,7 +38,10 @@ def _model_problem(search: Search, study: "Study") -> str | None:
         return None
     if (origin := study.origin(model.dataset)) != "simulated":
         return f"learns {origin} runtimes, of devices that are there; allowed: models of simulated ones"
-    learned = study.learned_hardware(search.surrogate)
+    try:
+        learned = study.learned_hardware(search.surrogate)
+    except (KeyError, ValueError):  # a base or a sample that has a problem of its own
+        return None
     if len(learned) < FEWEST_VARIANTS:
         return (
             f"learned {len(learned)} hardware variant{'s' if len(learned) > 1 else ''}, so it can't tell what a design "

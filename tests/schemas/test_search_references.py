@@ -47,3 +47,17 @@ def test_what_cannot_screen_is_refused(tmp_path: Path, keys: str, models: str, m
     messages = messages_of(tmp_path, with_surrogate(keys, models))
     assert len(messages) == 1
     assert PLACE + message in messages[0]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (("count: 8", "count: 80"), "hardware.many.sample.ranges: the ranges hold no more than "),
+        (("many: {base: tpu-v3", "many: {base: tpu-v33"), "hardware.many.base: got 'tpu-v33'; allowed: tpu-v2, "),
+    ],
+)
+def test_variants_that_can_not_be_drawn_are_told_once(tmp_path: Path, change: tuple[str, str], message: str):
+    text = with_surrogate("surrogate: designer")
+    assert text.replace(*change) != text
+    messages = messages_of(tmp_path, text.replace(*change))
+    assert [message in line for line in messages] == [True]
