@@ -4,7 +4,8 @@ What was measured before, by a dataset or another job, comes from the cache of m
 took then, so every strategy is charged what compiling and running truly takes, whoever ran it first.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 
 import numpy as np
 
@@ -28,6 +29,9 @@ from lib.targets.measurer import Measurer
 from lib.targets.module import Module
 from lib.targets.xla_module import KernelModules
 
+Anew = Callable[[], AbstractContextManager[Measurer]]
+"""Starts a measurer without a cache, for one look."""
+
 
 class FusionDevice(DatapathTarget):
     """XLA on a device: kernels of a program under any fusion configuration. Their tiles are XLA's own, whatever a
@@ -35,8 +39,8 @@ class FusionDevice(DatapathTarget):
 
     batch = 16
 
-    def __init__(self, program: Program, datapath: Datapath, measurer: Measurer, anew: Measurer):
-        """`datapath`: for the analytical model and the features of learned ones; `anew`: a measurer without a cache."""
+    def __init__(self, program: Program, datapath: Datapath, measurer: Measurer, anew: Anew):
+        """`datapath`: for the analytical model and the features of learned ones; `anew`: see :data:`Anew`."""
         self.program, self.datapath = program, datapath
         self._measurer, self._anew = measurer, anew
         self._made = KernelModules(program)
@@ -49,7 +53,8 @@ class FusionDevice(DatapathTarget):
         return _measured(self._modules(kernels, schedules), self._measurer)
 
     def measured_anew(self, kernels: Kernels, schedules: Schedules) -> np.ndarray | None:
-        return _measured(self._modules(kernels, schedules), self._anew).seconds
+        with self._anew() as measurer:
+            return _measured(self._modules(kernels, schedules), measurer).seconds
 
     def _modules(self, kernels: Kernels, schedules: Schedules) -> list[Module | None]:
         return [self._module(kernels.fingerprint[k]) for k in schedules.kernel.tolist()]
@@ -67,7 +72,7 @@ class TileDevice(DatapathTarget):
 
     batch = 16
 
-    def __init__(self, program: Program, datapath: Datapath, measurer: Measurer, anew: Measurer):
+    def __init__(self, program: Program, datapath: Datapath, measurer: Measurer, anew: Anew):
         """As of :class:`FusionDevice`."""
         self.program, self.datapath = program, datapath
         self._measurer, self._anew = measurer, anew
@@ -101,7 +106,8 @@ class TileDevice(DatapathTarget):
         return _measured(self._modules(kernels, schedules), self._measurer)
 
     def measured_anew(self, kernels: Kernels, schedules: Schedules) -> np.ndarray | None:
-        return _measured(self._modules(kernels, schedules), self._anew).seconds
+        with self._anew() as measurer:
+            return _measured(self._modules(kernels, schedules), measurer).seconds
 
     def _modules(self, kernels: Kernels, schedules: Schedules) -> list[Module | None]:
         names = [kernels.fingerprint[k] for k in schedules.kernel.tolist()]

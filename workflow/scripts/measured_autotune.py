@@ -25,8 +25,9 @@ journal = Journal.of_job(
 hardware = spec["hardware"]
 settings = settings_from_spec(hardware["measure"])._replace(timeout_s=spec["timeout_s"])
 cache = Path(snakemake.resources.measurements)
-with Measuring(hardware["runtime"], settings, cache) as kept, Measuring(hardware["runtime"], settings, None) as anew:
-    target = DEVICES[hardware["runtime"]](program, datapath_from_spec(hardware["datapath"]), kept, anew)
+runtime, datapath = hardware["runtime"], datapath_from_spec(hardware["datapath"])
+with Measuring(runtime, settings, cache) as kept:
+    target = DEVICES[runtime](program, datapath, kept, lambda: Measuring(runtime, settings))
     contents = run_autotune(spec, program, load_models(job.input.models), target, journal)
     device = kept.measure([]).device
 AutotuneArtifact.write(
