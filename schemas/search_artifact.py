@@ -55,6 +55,9 @@ class DesignSummary(StrictModel):
     """Over the baseline, by power model; geometric mean over the workloads."""
     value: float = 1.0
     """Gain in the search's objective over the baseline, whose own is 1."""
+    value_as_trial: float | None = None
+    """The same of one of the paper's designs as a trial prices it, comparable to `best_so_far`; None where a trial
+    refuses it."""
 
 
 class SearchDesigns(StrictModel):

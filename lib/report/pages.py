@@ -16,6 +16,7 @@ from lib.report.paper_page import goals_in_words, paper_page
 from lib.report.report_data import ReportData
 from lib.report.search_goals import search_goal_results
 from lib.report.search_page import search_page
+from lib.report.surrogate_page import surrogate_page
 from lib.report.training_page import training_page
 from schemas.summary import HeadlineFigure, Summary
 
@@ -48,6 +49,7 @@ def build_report(data: ReportData) -> tuple[str, Summary]:
         training_page(data),
         *(autotune_page(data, name) for name in data.autotunes),
         fast_page(data),
+        surrogate_page(data),
         *(search_page(data, name) for name in data.searches),
         difference_page(data),
         fidelity_page(data),

@@ -38,14 +38,15 @@ RATIO_TICKS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 200, 5
 
 
 def best_so_far_chart(
-    curves: Mapping[str, pd.DataFrame], paper: Mapping[str, Mapping[int, float]], title: str, unit: str
-) -> go.Figure:
-    """Best so far against trials, a line and a 90 % band a search; the paper's means as dotted lines.
+    curves: Mapping[str, pd.DataFrame], paper: Mapping[str, Mapping[int, float]], title: str, unit: str,
+    steps: str = "trials",
+) -> go.Figure:  # fmt: skip
+    """Best so far against trials (or other `steps`), a line and a 90 % band a search; the paper's means are dotted.
 
     `curves`: label to `lib.report.search_figures.best_so_far_band`'s table, a label begins with its optimiser; `paper`:
     optimiser to value by trials.
     """
-    figure = new_figure(title, "trials", unit, height=430)
+    figure = new_figure(title, steps, unit, height=430)
     for position, (label, band) in enumerate(curves.items()):
         shade = OPTIMISER_COLOURS.get(label.split(" ")[0], colour("", position))
         if band["low"].notna().any():
@@ -53,7 +54,7 @@ def best_so_far_chart(
         figure.add_scatter(
             x=band["trial"], y=band["mean"], mode="lines", name=label, legendgroup=label,
             line={"shape": "hv", "width": 2.5, "color": shade},
-            hovertemplate="after %{x} trials: %{y:.3g}<extra>" + label + "</extra>",
+            hovertemplate=f"after %{{x}} {steps}: %{{y:.3g}}<extra>" + label + "</extra>",
         )  # fmt: skip
     for optimiser, points in paper.items():
         figure.add_scatter(

@@ -20,7 +20,7 @@ CONVERGENCE_WORKLOAD = "efficientnet-b7"
 PAPER_BASELINE = "tpu-v3"
 OWN_FAST_LARGE = "fast-large"
 NEAR = 0.98
-"""Share of our own FAST-Large's gain at which a search counts as having reached it."""
+"""Share of our own FAST-Large's value at which a search counts as having reached it."""
 
 
 class Found(NamedTuple):
@@ -83,10 +83,30 @@ def convergence_searches(data: ReportData) -> list[list[str]]:
     groups: dict[tuple, dict[str, str]] = {}
     for search in data.search_summaries:
         spec = data.spec["searches"][search]
-        same = ("workloads", "objective", "limits", "space", "residency", "baseline", "baseline_schedule", "surrogate")
-        key = (*(str(spec[name]) for name in same), islands_of(data, search))
+        key = (*_question(spec), str(spec["surrogate"]), islands_of(data, search))
         groups.setdefault(key, {}).setdefault(spec["optimiser"], search)
     return [list(group.values()) for group in groups.values() if len(group) > 1]
+
+
+def screened_searches(data: ReportData) -> dict[str, list[str]]:
+    """Searches without a surrogate to those that differ from them in it, and maybe in trials and islands; the first of
+    each kind, only where there are some."""
+    groups: dict[tuple, dict[str, str]] = {}
+    for search in data.search_summaries:
+        spec = data.spec["searches"][search]
+        key = (*_question(spec), spec["optimiser"])
+        groups.setdefault(key, {}).setdefault(str(spec["surrogate"]), search)
+    return {
+        group["none"]: [search for surrogate, search in group.items() if surrogate != "none"]
+        for group in groups.values()
+        if "none" in group and len(group) > 1
+    }
+
+
+def _question(spec: dict) -> tuple[str, ...]:
+    """What a search is asked, however it looks for the answer."""
+    same = ("workloads", "objective", "limits", "space", "residency", "baseline", "baseline_schedule")
+    return tuple(str(spec[name]) for name in same)
 
 
 def scheduled_gains(data: ReportData) -> dict[str, float]:
@@ -105,16 +125,16 @@ def trials_to_fast_large(data: ReportData) -> tuple[str, np.ndarray] | None:
     """The study's first search on EfficientNet-B7 with the most islands, and for each island the trials until it came
     near our own FAST-Large (infinite: never). None where no search has such a design beside it."""
     candidates = [
-        (search, own_gain)
+        (search, own_value)
         for search, summary in data.search_summaries.items()
         if data.spec["searches"][search]["workloads"] == [CONVERGENCE_WORKLOAD]
         and _is_plain(data.spec["searches"][search], "perf-per-tdp")
-        and (own_gain := reference_gain(summary["designs.json"], OWN_FAST_LARGE)) is not None
+        and (own_value := reference_value(summary["designs.json"], OWN_FAST_LARGE)) is not None
     ]
     if not candidates:
         return None
-    search, own_gain = max(candidates, key=lambda candidate: islands_of(data, candidate[0]))
-    return search, trials_to_reach(data.search_summaries[search]["trials.parquet"], NEAR * own_gain)
+    search, own_value = max(candidates, key=lambda candidate: islands_of(data, candidate[0]))
+    return search, trials_to_reach(data.search_summaries[search]["trials.parquet"], NEAR * own_value)
 
 
 def islands_of(data: ReportData, search: str) -> int:
@@ -122,10 +142,10 @@ def islands_of(data: ReportData, search: str) -> int:
     return int(data.search_summaries[search]["trials.parquet"]["island"].nunique())
 
 
-def reference_gain(designs: SearchDesigns, name: str) -> float | None:
-    """Perf/TDP over the baseline of one of the paper's designs as we price it; None where it can't run the
-    workloads."""
+def reference_value(designs: SearchDesigns, name: str) -> float | None:
+    """What a trial of one of the paper's designs is worth, as `best_so_far` is of trials; of older artifacts and where
+    a trial refuses the design, the final design's value. None where it can't run the workloads."""
     for design in designs.references:
         if design.name == name:
-            return design.perf_per_tdp_gain[designs.power_area_model]
+            return design.value if design.value_as_trial is None else design.value_as_trial
     return None

@@ -53,7 +53,11 @@ def best_so_far_band(summary: Artifact) -> pd.DataFrame:
     Rows: the trials at which the mean changes, and the last. Columns: trial (number of trials made), mean, low, high
     (NaN with fewer than two islands).
     """
-    progress = summary["progress.parquet"]
+    return band_of(summary["progress.parquet"])
+
+
+def band_of(progress: pd.DataFrame) -> pd.DataFrame:
+    """The same of :func:`lib.search.summary.progress`."""
     progress = progress[progress["islands"] == progress["islands"].max()]
     progress = progress[progress["islands"] > 0]
     changed = progress["mean"].diff().fillna(1.0) != 0

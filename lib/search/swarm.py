@@ -53,13 +53,16 @@ class Swarm:
         self._best: float | None = None
         self._improved = 0
         self._free = np.flatnonzero(space.counts > 1)
+        self._known: np.ndarray | None = None
+        """The members, until the next trial is told."""
 
     def ask(self, rng: np.random.Generator) -> np.ndarray:
         """A combination of good points that was not tried yet."""
         if self.trials.number - self._first < STARTUP_TRIALS or not len(self._free):
             return random_positions(self.space, rng)
-        members = self._members()
-        positions = self._combined(members, rng)
+        if self._known is None:
+            self._known = self._members()
+        positions = self._combined(self._known, rng)
         for _ in range(TRIES):
             positions = self._perturbed(positions, rng)
             if positions.tobytes() not in self._tried:
@@ -69,6 +72,7 @@ class Swarm:
     def tell(self, positions: np.ndarray, outcome: Outcome) -> None:
         """Keep the trial, and see whether the swarm still becomes better."""
         self.trials.add(positions, outcome)
+        self._known = None
         self._tried.add(np.asarray(positions, dtype=np.int64).tobytes())
         exact = outcome.feasible and not outcome.bound
         if exact and (self._best is None or outcome.value > self._best * BETTER):
@@ -95,7 +99,7 @@ class Swarm:
         numbers = down + (rng.random(len(down)) < combination - down)
         names = chosen[rng.integers(count, size=len(down)), np.arange(len(down))]
         positions = np.where(self.space.named, names, numbers).astype(np.int64)
-        return np.clip(positions, 0, self.space.counts - 1)
+        return np.minimum(np.maximum(positions, 0), self.space.counts - 1)
 
     def _perturbed(self, positions: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """The point with some parameters changed, at least one."""
@@ -109,5 +113,5 @@ class Swarm:
                 result[parameter] = (result[parameter] + rng.integers(1, counts[parameter])) % counts[parameter]
             else:
                 step = rng.geometric(1.0 / STEP) * (1 if rng.random() < 0.5 else -1)
-                result[parameter] = np.clip(result[parameter] + step, 0, counts[parameter] - 1)
+                result[parameter] = min(max(result[parameter] + step, 0), counts[parameter] - 1)
         return result

@@ -68,6 +68,14 @@ def test_trials_to_our_own_fast_large_are_a_mean_over_islands():
     assert reached.basis == "search islands, 2 islands, 2 reached it"
 
 
+def test_fast_large_counts_as_a_trial_prices_it():
+    """The final design's 3.0 has schedules that no trial has: trials are held against 0.98 of 2.5."""
+    islands = [search(1, [1.0, 2.46, 3.0], (B7,))]
+    references = islands[0]["designs.json"].references
+    references[0] = references[0].model_copy(update={"value_as_trial": 2.5})
+    assert results({"islands": islands})["trials_to_fast_large"].value == 2
+
+
 def test_an_island_that_never_comes_near_misses_the_goal():
     islands = [search(1, [3.0], (B7,)), search(2, [1.0], (B7,))]
     found = results({"islands": islands})["trials_to_fast_large"]

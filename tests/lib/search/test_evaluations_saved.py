@@ -3,7 +3,13 @@
 import pandas as pd
 import pytest
 
-from lib.search.evaluations_saved import evaluations_of, evaluations_until, reached_at_the_end
+from lib.search.evaluations_saved import (
+    best_by_evaluations,
+    evaluations_of,
+    evaluations_until,
+    reached_at_the_end,
+    saved,
+)
 
 FIRST = pd.DataFrame(
     {
@@ -31,3 +37,29 @@ def test_an_island_that_does_not_reach_the_value_counts_whole():
 
 def test_the_value_to_reach():
     assert reached_at_the_end(BOTH) == pytest.approx(2.0)  # of 4 and 1
+
+
+def searches_of(counts):
+    """One island a count, which reaches 1 with its last trial."""
+    rows = [
+        pd.DataFrame({"island": island, "state": "ok", "best_so_far": [0.5] * (count - 1) + [1.0]})
+        for island, count in enumerate(counts)
+    ]
+    return evaluations_of(pd.concat(rows), 1.0)
+
+
+def test_share_that_is_saved():
+    """Logarithms to base 2: 6 and 8 against 4 and 6: two less. Each mean has the variance 1, their difference 2, two
+    degrees of freedom: Student's t 2.9200 x sqrt 2 = 4.1295."""
+    less = saved(searches_of([64, 256]), searches_of([16, 64]))
+    assert less.share == pytest.approx(0.75)
+    assert less.low == pytest.approx(1 - 2 ** -(2 - 4.1295), rel=1e-4)
+    assert less.high == pytest.approx(1 - 2 ** -(2 + 4.1295), rel=1e-4)
+
+
+def test_best_by_evaluations():
+    """The first island has four evaluations, the second two; free trials take none, and what they bring counts to the
+    evaluation before."""
+    curve = best_by_evaluations(BOTH)
+    assert curve["mean"].tolist() == [1.0, 1.0]
+    assert best_by_evaluations(FIRST)["mean"].tolist() == [1.0, 1.0, 2.0, 4.0]
