@@ -187,8 +187,10 @@ def _search_card(search: str, by_name: dict[str, HeadlineFigure]) -> Card:
 
 
 def claims_page(data: ReportData, summary: Summary) -> Page:
-    """Each claim of the two papers beside ours."""
+    """Each claim of the two papers beside ours; of a study that only measures there is nothing to set beside them."""
     page = Page("claims", "Claims")
+    if len(data.measured.shards) and not (data.evaluations or data.autotunes or data.searches):
+        return page
     page.text(
         "What the two papers claim, beside what this study shows. The papers measured real TPUs (learned model) and "
         "a production simulator (FAST); ours are simulated and of the size of this study, so agreement is a sanity "

@@ -47,9 +47,11 @@ class ReportData:
         return sorted({artifact.manifest.origin for artifact in self.evaluations.values()}) or ["simulated"]
 
     def simulated(self) -> "ReportData":
-        """The same without evaluations of recorded or measured runtimes, which the papers' figures are not about."""
+        """The same without evaluations and autotuners of recorded or measured runtimes, which the papers' figures are
+        not about."""
         kept = {name: one for name, one in self.evaluations.items() if one.manifest.origin == "simulated"}
-        return replace(self, evaluations=kept)
+        tuned = {name: all_of for name, all_of in self.autotunes.items() if all_of[0].manifest.origin == "simulated"}
+        return replace(self, evaluations=kept, autotunes=tuned)
 
     def headline(self, evaluation: str) -> dict[str, str]:
         """Task to the model id whose row is 'learned' (the first of the task in the study)."""
