@@ -64,14 +64,27 @@ def device(platform: str = "cpu") -> dict[str, str]:
 def chosen_sizes(text: str, loops: int) -> tuple[list[int], list[int]]:
     """The sizes of `distribution` and `vector_reduction` that a module's op of so many loops is compiled with.
 
-    0: the whole loop. Raises IreeError.
+    0: the whole loop. Raises IreeError, also where IREE runs over other loops.
     """
-    configuration = _compile(text)[1]
-    for op in re.findall(r"linalg\.generic.*?#iree_cpu\.lowering_config<(.*?)>", configuration, re.DOTALL):
-        levels = {level: _numbers(sizes) for level, sizes in re.findall(r"(\w+) = \[([^\]]*)\]", op)}
-        if len(levels.get("distribution", [])) == loops:
-            return levels["distribution"], levels.get("vector_reduction", [0] * loops)
-    raise IreeError(f"IREE compiles the op with another number of loops than {loops}: {_first_error(configuration)}")
+    chosen = _sizes_of_op(text, _compile(text)[1])
+    if chosen is None:
+        raise IreeError("IREE rewrites the op and tiles other loops than those of the text")
+    levels = {level: _numbers(sizes) for level, sizes in re.findall(r"(\w+) = \[([^\]]*)\]", chosen)}
+    return levels.get("distribution", [0] * loops), levels.get("vector_reduction", [0] * loops)
+
+
+def _sizes_of_op(text: str, configuration: str) -> str | None:
+    """The lowering configuration of the op that walks its arrays as the text says; None: there is no such op."""
+    maps = _maps(text)[0]
+    for op in re.findall(r"linalg\.generic [^\n]*", configuration):
+        sizes = re.search(r"#iree_cpu\.lowering_config<([^>]*)>", op)
+        if sizes is not None and _maps(op) == [maps]:
+            return sizes.group(1)
+    return None
+
+
+def _maps(text: str) -> list[str]:
+    return re.findall(r"indexing_maps = \[(.*?)\],\s*iterator_types", text)
 
 
 def _numbers(sizes: str) -> list[int]:
@@ -104,9 +117,9 @@ def _compile(text: str) -> tuple[bytes, str]:
         except tools.CompilerToolError as error:
             raise IreeError(f"IREE can't compile it: {_first_error(str(error))}") from None
         configuration = "".join(file.read_text() for file in sorted(Path(folder).iterdir()))
-    told = re.search(r"#iree_cpu\.lowering_config<[^>]*>", text)
-    if told is not None and told.group() not in configuration:
-        raise IreeError(f"IREE rewrites the op, so that its tile is lost: {told.group()}")
+    told = re.search(r"#iree_cpu\.lowering_config<([^>]*)>", text)
+    if told is not None and told.group(1) != _sizes_of_op(text, configuration):
+        raise IreeError(f"IREE rewrites the op, so that its tile is lost or means other loops: {told.group(1)}")
     return compiled, configuration
 
 

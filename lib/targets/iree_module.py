@@ -169,6 +169,12 @@ def check_tile(op: MatrixOp, tiles: Sequence[int]) -> None:
                 f"{op.name}: the gradient of depthwise weights; IREE makes a three-dimensional depthwise convolution of"
                 " it and loses its tile"
             )
+        single = [LOOPS[loop.parts[0].slot] for loop in op.loops if loop.extent == 1]
+        if single:
+            raise IllegalTile(
+                f"{op.name}: a convolution with a window and a loop of one step ({', '.join(single)}); IREE folds such"
+                " a loop and loses the tile; where it is the batch, give the workload a batch of 2 or more"
+            )
         for loop, extent in zip(op.loops, tiles, strict=True):
             if loop.parts[0].slot == KERNEL_H and extent > 1:
                 raise IllegalTile(f"{op.name}: a tile of {extent} along kernel_h; IREE's convolutions take one line")

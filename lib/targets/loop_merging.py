@@ -76,9 +76,10 @@ def _with_one_dimension(array: tuple[Dimension, ...], major: int, minor: int) ->
 
 
 def _numbered(op: MatrixOp, loops: dict[int, Loop], arrays: Arrays) -> MatrixOp:
-    """Parallel loops as the output has them, then contracted ones."""
+    """Parallel loops as the output has them, then contracted ones as the left operand has them: IREE's order."""
     order = [dimension.loop for dimension in arrays[2]]
-    order += sorted((number for number in loops if number not in order), key=lambda number: loops[number].contracted)
+    walked = [loop for dimension in arrays[0] for loop in (dimension.loop, dimension.tap) if loop >= 0]
+    order += [loop for loop in walked if loops[loop].contracted]
     place = {number: position for position, number in enumerate(order)} | {-1: -1}
     moved = [tuple(one._replace(loop=place[one.loop], tap=place[one.tap]) for one in array) for array in arrays]
     return op._replace(loops=tuple(loops[number] for number in order), left=moved[0], right=moved[1], output=moved[2])

@@ -51,7 +51,7 @@ def test_the_compiler_takes_the_sizes_of_the_tile():
     program, index = matrix_ops.convolution()
     text = tile_module(program, index, (1, 2, 4, 32, 8, 1, 3, 1)).text
     assert "distribution = [1, 2, 4, 32, 0, 0, 0], vector_common_parallel = [1, 1, 4, 32, 0, 0, 0]" in text
-    assert text.split("lowering_config<")[1].split(">")[0] in device._compile(text)[1]
+    assert text.split("lowering_config<")[1].split(">")[0] == device._sizes_of_op(text, device._compile(text)[1])
 
 
 def test_the_compilers_own_tile_is_read_from_what_it_compiled():
@@ -80,6 +80,17 @@ def test_what_is_loaded_runs_as_often_as_asked(monkeypatch):
 def test_compilers_errors_are_one_line():
     with pytest.raises(device.IreeError, match=r"^IREE can't compile it: custom op 'linalg.full' is unknown$"):
         device.load(tile_module(*matrix_ops.dot(), None).text.replace("linalg.fill", "linalg.full"))
+
+
+def test_a_tile_of_loops_that_the_compiler_reorders_is_an_error():
+    # With channels first IREE runs over in_c before the window, and would take its sizes for theirs.
+    program, index = matrix_ops.convolution(numbers="NCHW")
+    text = tile_module(program, index, (1, 8, 8, 16, 4, 1, 1, 1)).text
+    turned = text.replace("(d0, d4, d2 + d5, d3 + d6)", "(d0, d6, d2 + d4, d3 + d5)")
+    turned = turned.replace("(d1, d4, d5, d6)", "(d1, d6, d4, d5)")
+    assert turned != text
+    with pytest.raises(device.IreeError, match="its tile is lost or means other loops"):
+        device.load(turned)
 
 
 def test_a_tile_that_the_compiler_would_lose_is_an_error():

@@ -3,6 +3,7 @@
 import pytest
 
 from lib.targets.iree_module import IllegalTile, loop_tiles, tile_module
+from lib.targets.iree_tiles import tunable
 from lib.targets.loop_merging import merged
 from lib.targets.matrix_op import matrix_op
 from tests.lib.targets import matrix_ops
@@ -107,6 +108,15 @@ def test_an_op_whose_tile_the_compiler_loses_takes_none():
     assert "compilation_info" not in tile_module(*op, None).text
     with pytest.raises(IllegalTile, match="gradient of depthwise weights"):
         tile_module(*op, (1, 3, 3, 1, 1, 1, 1, 32))
+
+
+def test_a_window_beside_a_loop_of_one_step_takes_no_tile():
+    # Seen with IREE 3.13 for a batch, a line, an input channel or a side of the window of one.
+    s = matrix_ops.FloatSketch()
+    made = s.convolution(s.input(1, 8, 8, 16), s.weight(3, 3, 16, 32), (1, 8, 8, 32), pad=(1, 1))
+    with pytest.raises(IllegalTile, match=r"a loop of one step \(batch\).*batch of 2 or more"):
+        tile_module(*s.only(made), (1, 4, 8, 32, 8, 1, 1, 1))
+    assert not tunable(*s.only(made))
 
 
 def test_equal_ops_have_equal_text_whatever_their_names():

@@ -99,6 +99,14 @@ def test_a_gradient_of_weights_contracts_images():
     ]
 
 
+def test_contracted_loops_stand_as_the_input_has_them():
+    # IREE brings them into that order, and would take sizes in another one for those of other loops.
+    slots = [IN_C, KERNEL_H, KERNEL_W]
+    for op in (matrix_ops.weight_gradient(), matrix_ops.convolution(numbers="NCHW")):
+        assert [loop.parts[0].slot for loop in merged(matrix_op(*op)).loops[4:]] == slots
+    assert [loop.parts[0].slot for loop in merged(matrix_op(*matrix_ops.convolution())).loops[4:]] == [5, 6, 4]
+
+
 def test_a_batch_of_one_stands_first():
     op = merged(matrix_op(*matrix_ops.depthwise_weight_gradient()))
     assert parts(op) == [
@@ -106,9 +114,9 @@ def test_a_batch_of_one_stands_first():
         [(OUT_H, 3)],
         [(OUT_W, 3)],
         [(GROUP, 32)],
+        [(IN_C, 4)],
         [(KERNEL_H, 8)],
         [(KERNEL_W, 8)],
-        [(IN_C, 4)],
     ]
     assert [one.extent for one in op.output] == [1, 3, 3, 32]
 
