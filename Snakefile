@@ -2,6 +2,9 @@
 # `--configfile` names; `rules/` holds one rule a stage, and each rule's script has its name.
 
 
+report: "workflow/report/study.rst"
+
+
 include: "rules/common.smk"
 include: "rules/unrecorded.smk"
 include: "rules/program.smk"

@@ -50,25 +50,28 @@ def planned_jobs(study: Study) -> Iterator[PlannedJob]:
     for name, dataset in study.datasets.items():
         variants = study.hardware_ids(name)
         origin = study.origin(name)
-        units = None if origin == "measured" else 1  # no figure of another machine says how long measuring takes
+        rule = "measured_dataset" if origin == "measured" else "dataset"
         for task in dataset.tasks:
             for entry in study.shard_hardware(variants):
                 for workload in study.workload_ids(name):
-                    yield PlannedJob("dataset", f"{name}/{task}/{entry}/{workload}", units)
+                    yield PlannedJob(rule, f"{name}/{task}/{entry}/{workload}", 1)
         if origin == "simulated":
             for variant in variants:
                 if variant in study.hardware:
                     yield PlannedJob("difference", f"{name}/{variant}", 1)
     for name, model in study.trained_models().items():
-        rule, units = ("model", model.steps) if model.kind == "network" else ("boosted_trees", 1)
         for seed in model.seeds:
-            yield PlannedJob(rule, f"{name}/seed-{seed}", units)
+            if model.kind == "network":
+                yield PlannedJob("model", f"{name}/seed-{seed}", model.steps)
+            else:
+                yield PlannedJob("boosted_trees", f"{name}/seed-{seed}", 1)
     for name in study.evaluations:
         yield PlannedJob("evaluation", name, 1)
     for name, autotune in study.autotune.items():
         target = study.hardware[study.variants[autotune.hardware].entry]
+        rule = "measured_autotune" if target.is_measured else "autotune"
         for workload in study.autotuned_workloads(name):
-            yield PlannedJob("autotune", f"{name}/{workload}", None if target.is_measured else 1)
+            yield PlannedJob(rule, f"{name}/{workload}", 1)
     for name, search in study.searches.items():
         rule = "learned_search" if search.surrogate in study.models else "search"
         for island in range(1, search.islands + 1):

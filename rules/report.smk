@@ -10,7 +10,11 @@ rule report:
         search_summaries=all_search_summaries(),
         fidelity=all_fidelity(),
     output:
-        page=f"{RESULTS}/report/index.html",
+        page=report(
+            f"{RESULTS}/report/index.html",
+            caption="../workflow/report/page.rst",
+            category="Report",
+        ),
         summary=f"{RESULTS}/report/summary.json",
     log:
         f"{RESULTS}/log/report.log",

@@ -1,4 +1,5 @@
 OF_THE_DESIGN = ["kernels.parquet", "explained.parquet", "schedules.txt", "best.yaml", "designs.json"]
+SHOWN = {"best.yaml": "best", "schedules.txt": "schedules"}  # in Snakemake's own report, each with its caption
 
 
 rule search:
@@ -70,8 +71,17 @@ rule search_summary:
             "search_summary/{search}",
             "trials.parquet",
             "progress.parquet",
-            *OF_THE_DESIGN,
+            *[name for name in OF_THE_DESIGN if name not in SHOWN],
         ),
+        *[
+            report(
+                f"{RESULTS}/search_summary/{{search}}/{name}",
+                caption=f"../workflow/report/{caption}.rst",
+                category="Searches",
+                subcategory="{search}",
+            )
+            for name, caption in SHOWN.items()
+        ],
     log:
         f"{RESULTS}/log/search_summary/{{search}}.log",
     benchmark:

@@ -184,14 +184,6 @@ def _narrow(histories: dict[str, pd.DataFrame]) -> bool:
     return len(values) > 0 and values.max() / values.min() < 30
 
 
-def wall_time_by_rule(table: pd.DataFrame) -> go.Figure:
-    """Seconds by rule, all its jobs added up. `table`: rule, wall_s."""
-    totals = table.groupby("rule")["wall_s"].sum().sort_values()
-    figure = new_figure("Wall time by rule, all jobs added up", "seconds", "", height=120 + 40 * len(totals))
-    figure.add_bar(y=totals.index, x=totals, orientation="h", marker_color=colour("learned"))
-    return figure
-
-
 def ratio_by_class(table: pd.DataFrame, title: str) -> go.Figure:
     """Simulated over estimated time, a box a kernel class, log scale. `table`: workload, root, kernel_class, ratio."""
     classes = table.groupby("kernel_class")["ratio"].median().sort_values().index

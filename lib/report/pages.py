@@ -1,6 +1,6 @@
 """The pages of the report, and the whole of it."""
 
-from lib.report import charts, tables
+from lib.report import tables
 from lib.report.accuracy_page import accuracy_page
 from lib.report.autotune_page import autotune_page
 from lib.report.claims import claims_table
@@ -14,6 +14,7 @@ from lib.report.measured_page import measured_page
 from lib.report.page import Card, Page, render
 from lib.report.paper_page import goals_in_words, paper_page
 from lib.report.report_data import ReportData
+from lib.report.run_page import run_page
 from lib.report.search_goals import search_goal_results
 from lib.report.search_page import search_page
 from lib.report.surrogate_page import surrogate_page
@@ -53,6 +54,7 @@ def build_report(data: ReportData) -> tuple[str, Summary]:
         *(search_page(data, name) for name in data.searches),
         difference_page(data),
         fidelity_page(data),
+        run_page(data),
         study_page(data),
     ]
     title = "Tilewright report"
@@ -201,13 +203,10 @@ def claims_page(data: ReportData, summary: Summary) -> Page:
 
 
 def study_page(data: ReportData) -> Page:
-    """Programs, datasets, time and software."""
+    """Programs, datasets and software."""
     page = Page("study", "Study")
     page.table(tables.program_table(data))
     if len(data.shards):
         page.table(tables.shard_table(data))
-    if len(data.wall_times):
-        page.chart(charts.wall_time_by_rule(data.wall_times))
-        page.table(tables.wall_time_table(data.wall_times))
     page.table(tables.Table("Software", ["name", "version"], [[k, v] for k, v in sorted(data.software.items())]))
     return page

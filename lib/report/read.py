@@ -1,5 +1,6 @@
 """Reads the artifacts of a study for the report."""
 
+import math
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +9,7 @@ import pandas as pd
 from lib.program.program_table import program_from_arrays
 from lib.program.work import program_work
 from lib.report.measured_data import read_measured
-from lib.report.report_data import ReportData
+from lib.report.report_data import WALL_TIME_COLUMNS, ReportData
 from schemas.artifact import Artifact, Manifest
 from schemas.autotune_artifact import AutotuneArtifact
 from schemas.dataset_artifact import DatasetArtifact
@@ -90,10 +91,15 @@ def _shard_row(folder: Path, manifest: Manifest) -> dict[str, Any]:
 
 
 def read_wall_times(benchmarks: Path) -> pd.DataFrame:
-    """Snakemake's benchmark files, one row a job: rule, job, wall_s, max_rss_mb (NaN for very short jobs)."""
+    """Snakemake's benchmark files, one row a job, of its last run: rule, job, wall_s, cpu_s, max_rss_mb (the latter two
+    NaN for very short jobs). A file that a kill left half-written is passed over."""
     rows = []
     for file in sorted(benchmarks.rglob("*.tsv")):
         rule, *job = file.relative_to(benchmarks).with_suffix("").parts
-        last = pd.read_csv(file, sep="\t", na_values=["-", "NA"]).iloc[-1]
-        rows.append((rule, "/".join(job), float(last["s"]), float(last["max_rss"])))
-    return pd.DataFrame(rows, columns=["rule", "job", "wall_s", "max_rss_mb"])
+        try:
+            last = pd.read_csv(file, sep="\t", na_values=["-", "NA"]).iloc[-1]
+            row = rule, "/".join(job), float(last["s"]), float(last.get("cpu_time", math.nan)), float(last["max_rss"])
+        except (pd.errors.EmptyDataError, pd.errors.ParserError, IndexError, KeyError, ValueError):
+            continue
+        rows.append(row)
+    return pd.DataFrame(rows, columns=WALL_TIME_COLUMNS)

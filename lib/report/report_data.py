@@ -9,6 +9,8 @@ from lib.report.measured_data import MeasuredData
 from schemas.artifact import Artifact
 from schemas.split import families_on_both_sides
 
+WALL_TIME_COLUMNS = ["rule", "job", "wall_s", "cpu_s", "max_rss_mb"]
+
 
 @dataclass(frozen=True)
 class ReportData:
@@ -35,9 +37,7 @@ class ReportData:
     """Id to FidelityArtifact."""
     measured: MeasuredData = field(default_factory=MeasuredData)
     """Of runtimes measured on this machine."""
-    wall_times: pd.DataFrame = field(
-        default_factory=lambda: pd.DataFrame(columns=["rule", "job", "wall_s", "max_rss_mb"])
-    )
+    wall_times: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=WALL_TIME_COLUMNS))
     """One row a job that ran."""
     software: dict[str, str] = field(default_factory=dict)
 

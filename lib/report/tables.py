@@ -85,21 +85,3 @@ def shard_table(data: ReportData) -> Table:
         "Kernels are distinct within a program. Tile task: the tiles of the default fusion's kernels; fusion task: "
         "kernels of the default and of random fusions, each with its default tile.",
     )  # fmt: skip
-
-
-def wall_time_table(wall_times: pd.DataFrame) -> Table:
-    """Jobs, time and memory by rule."""
-    rows = [
-        [
-            str(rule),
-            str(len(jobs)),
-            number(jobs["wall_s"].sum()),
-            number(jobs["wall_s"].max()),
-            number(jobs["max_rss_mb"].max()),
-        ]
-        for rule, jobs in wall_times.groupby("rule", sort=False)
-    ]
-    return Table(
-        "Time and memory by rule", ["rule", "jobs", "seconds, all jobs", "slowest job, s", "most memory, MB"], rows,
-        "Jobs run side by side, so a study takes less than the sum.",
-    )  # fmt: skip

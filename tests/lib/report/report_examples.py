@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from lib.report.report_data import ReportData
+from lib.report.report_data import WALL_TIME_COLUMNS, ReportData
 from lib.search.evaluate import POWER_AREA_MODELS
 from lib.search.summary import merged_search
 from schemas.artifact import Manifest
@@ -192,8 +192,12 @@ def report_data(**changes) -> ReportData:
         "searches": searches,
         "search_summaries": {name: summary(islands) for name, islands in searches.items()},
         "wall_times": pd.DataFrame(
-            [("search", "net/island-1", 6.0, 200.0), ("program", "net", 2.0, np.nan), ("program", "other", 3.0, 100.0)],
-            columns=["rule", "job", "wall_s", "max_rss_mb"],
+            [
+                ("search", "net/island-1", 6.0, 5.0, 200.0),
+                ("program", "net", 2.0, np.nan, np.nan),
+                ("program", "other", 3.0, 2.5, 100.0),
+            ],
+            columns=WALL_TIME_COLUMNS,
         ),
     }  # fmt: skip
     return ReportData(**(whole | changes))

@@ -133,10 +133,17 @@ def test_numbers_for_people():
 
 
 def test_wall_times_are_read_by_rule_and_job(tmp_path):
-    head = "s\th:m:s\tmax_rss\tmax_vms\n"
+    head = "s\th:m:s\tmax_rss\tcpu_time\n"
     (tmp_path / "search" / "net").mkdir(parents=True)
     (tmp_path / "search" / "net" / "island-1.tsv").write_text(head + "1.5\t0:00:01\t120.5\t3\n")
     (tmp_path / "report.tsv").write_text(head + "0.1\t0:00:00\t-\t-\n")
+    (tmp_path / "killed.tsv").write_text("")
+    (tmp_path / "half.tsv").write_text(head)
     table = read_wall_times(tmp_path).set_index("rule")
-    assert table.loc["search", ["job", "wall_s", "max_rss_mb"]].tolist() == ["net/island-1", 1.5, 120.5]
+    assert sorted(table.index) == ["report", "search"]
+    assert table.loc["search", ["job", "wall_s", "cpu_s", "max_rss_mb"]].tolist() == ["net/island-1", 1.5, 3.0, 120.5]
     assert np.isnan(table.loc["report", "max_rss_mb"])
+
+
+def test_no_wall_times_at_all(tmp_path):
+    assert len(read_wall_times(tmp_path / "nowhere")) == 0
