@@ -61,17 +61,6 @@ def read_study():
 STUDY = read_study()
 RESULTS = STUDY.results
 
-
-def refuse_studies_as_targets():
-    """A study is given by --configfile; without it Snakemake would look for a rule that makes the file."""
-    chosen = workflow.dag_settings  # None where nothing is to run
-    for target in sorted(chosen.targets) if chosen else []:
-        if target.endswith((".yaml", ".yml")) and Path(target).is_file() and not target.startswith(f"{RESULTS}/"):
-            raise WorkflowError(f"{target} is a study, not something to make: snakemake --configfile {target}")
-
-
-refuse_studies_as_targets()
-
 # One job at a time measures this machine (`resources: measuring=1`), whatever the command line says of resources.
 if "measuring" not in workflow.global_resources:
     workflow.register_resource("measuring", 1)

@@ -16,7 +16,7 @@ class OneStepAtATime:
     """Moves one parameter of the best point so far."""
 
     def __init__(self, space: Space):
-        self.space, self.best, self.value = space, space.counts // 2, -np.inf
+        self.space, self.best, self.value = space, np.zeros_like(space.counts), -np.inf
 
     def ask(self, rng: np.random.Generator) -> np.ndarray:
         positions = self.best.copy()

@@ -1,9 +1,9 @@
-"""A target and a cost model are anything with the right members; nothing is registered."""
+"""A target says how long kernels take; a cost model is anything with the right members. Nothing is registered."""
 
 import numpy as np
 
 from lib.autotune.autotune import run_autotune
-from lib.autotune.target import Measured, SimulatedTarget
+from lib.autotune.target import DatapathTarget, Measured, SimulatedTarget
 from lib.cost.analytical import Analytical
 from lib.cost.cost_model import Costs, Reason
 from lib.dataset.tasks import tile_shard
@@ -19,7 +19,7 @@ ENTRY = SPEC | {
 }  # fmt: skip
 
 
-class SmallTilesAreFast:
+class SmallTilesAreFast(DatapathTarget):
     """A device on which a kernel takes a millisecond, and a nanosecond for each element of its tile."""
 
     batch = 100
