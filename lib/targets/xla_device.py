@@ -106,6 +106,7 @@ def cost_analysis(text: str, platform: str = "cpu") -> dict[str, float]:
 @cache
 def _client(platform: str) -> Any:
     jax.config.update("jax_cpu_enable_async_dispatch", False)  # runs in the calling thread, which is pinned
+    jax.config.update("jax_enable_x64", True)  # else 64-bit inputs would be made 32-bit ones
     try:
         return backend.get_backend(platform)
     except RuntimeError as error:

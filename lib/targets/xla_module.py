@@ -86,7 +86,7 @@ def kernel_module(program: Program, instructions: Iterable[int]) -> Module:
 
 
 def program_module(program: Program) -> Module:
-    """A whole program as one module, every parameter and output included.
+    """A whole program as one module: a parameter for each of its parameters that anything reads, and all outputs.
 
     Raises UnsupportedInstruction for what no module can say; among it loops, of which a program knows what a step
     computes and how often, but no longer which instructions of it decide whether there is another one.

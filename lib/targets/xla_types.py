@@ -48,7 +48,7 @@ def listed(numbers: Sequence[int]) -> str:
 def padding(low: Sequence[int], high: Sequence[int]) -> str:
     """The attribute of low and high padding, a row a dimension."""
     rows = ", ".join(f"[{before}, {after}]" for before, after in zip(low, high, strict=True))
-    return f"dense<[{rows}]> : tensor<{len(low)}x2xi64>"
+    return f"dense<{f'[{rows}]' if rows else ''}> : tensor<{len(low)}x2xi64>"
 
 
 def constant(instruction: Instruction) -> str:
