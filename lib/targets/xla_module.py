@@ -164,37 +164,33 @@ class _Body:
         else:
             self._add_operation(index, one, operands)
 
-    def _add_operation(self, index: int, one: Instruction, operands: Sequence[Instruction]) -> None:
+    def _add_operation(self, index: int, one: Instruction, operands: list[Instruction]) -> None:
         names = [self.name[operand] for operand in one.operands]
-        operands = list(operands)
-        if one.opcode == "sort":
-            self._add_places(index, one, operands, names)
+        places = self._places_of_sort(index, one, operands)
+        if places is not None:
+            operands.append(places)
+            names.append(self._line(places, [], []))
         try:
-            name, attributes, regions = operation(one, operands)
+            value = self._line(one, operands, names)
         except UnsupportedInstruction as error:
             raise UnsupportedInstruction(f"{self.where}: {describe(one)}: {error}") from None
         results = result_types(one, operands)
-        value = self._free_name()
-        self._line(f"{value}{f':{len(results)}' if len(results) > 1 else ''}", name, names, attributes, regions,
-                   [type_of(operand) for operand in operands], results)  # fmt: skip
         if len(results) == 1:
             self.name[index] = value
             return
         self._several[index] = value, results
-        place = results.index(type_of(one)) if type_of(one) in results else 0
-        self.name[index] = f"{value}#{place}"
+        own = results.index(type_of(one)) if type_of(one) in results else 0
+        self.name[index] = f"{value}#{own}"
 
-    def _add_places(self, index: int, one: Instruction, operands: list[Instruction], names: list[str]) -> None:
+    def _places_of_sort(self, index: int, one: Instruction, operands: Sequence[Instruction]) -> Instruction | None:
         """The second array of a sort (of TopK), where an element came from, which the program leaves out."""
+        if one.opcode != "sort":
+            return None
         types = {type_of(operand) for operand in operands}
         for other in self.instructions[index:]:
             if other.opcode == OTHER_RESULT and other.operands == (index,) and type_of(other) not in types:
-                places = other.replace(opcode="iota", operands=(), axes=one.axes)
-                value = self._free_name()
-                self._line(value, *operation(places, ())[:1], [], operation(places, ())[1], "", [], [type_of(places)])
-                operands.append(places)
-                names.append(value)
-                return
+                return other.replace(opcode="iota", operands=(), axes=one.axes)
+        return None
 
     def _add_other_result(self, index: int, one: Instruction) -> None:
         (whole,) = one.operands
@@ -207,24 +203,20 @@ class _Body:
                 self.name[index] = free[0]
                 return
         # The other result is made by another kernel: what is left is a pass that reads one array and writes another.
-        source = self.instructions[whole]
-        value = self._free_name()
-        self._line(value, "stablehlo.convert", [self.name[whole]], "", "", [type_of(source)], [type_of(one)])
-        self.name[index] = value
+        self.name[index] = self._line(one.replace(opcode="convert"), [self.instructions[whole]], [self.name[whole]])
 
     def _others(self, whole: int) -> list[int]:
         return [other for other in self.name if self.instructions[other].operands == (whole,)]
 
-    def _line(
-        self, value: str, name: str, operands: Sequence[str], attributes: str, regions: str, types: Sequence[str],
-        results: Sequence[str],
-    ) -> None:  # fmt: skip
+    def _line(self, one: Instruction, operands: Sequence[Instruction], names: Sequence[str]) -> str:
+        """Write an operation on operands of those names; the name of its result."""
+        name, attributes, regions = operation(one, operands)
+        results = result_types(one, operands)
+        value = f"%{len(self.lines)}"
+        count = f":{len(results)}" if len(results) > 1 else ""
         properties = f" <{{{attributes}}}>" if attributes else ""
-        region = f" {regions}" if regions else ""
+        within = f" {regions}" if regions else ""
         made = results[0] if len(results) == 1 else f"({', '.join(results)})"
-        self.lines.append(
-            f'    {value} = "{name}"({", ".join(operands)}){properties}{region} : ({", ".join(types)}) -> {made}'
-        )
-
-    def _free_name(self) -> str:
-        return f"%{len(self.lines)}"
+        types = f"({', '.join(map(type_of, operands))}) -> {made}"
+        self.lines.append(f'    {value}{count} = "{name}"({", ".join(names)}){properties}{within} : {types}')
+        return value

@@ -3,8 +3,6 @@
 import math
 from collections.abc import Sequence
 
-import numpy as np
-
 from lib.program.program import ELEMENT_BYTES, Instruction
 
 ELEMENT_TYPES = {
@@ -96,6 +94,6 @@ def _bits(value: float, dtype: str) -> str:
     bits = ((1 << exponent) - 1) << mantissa
     if math.isnan(value):
         bits |= 1 << (mantissa - 1)
-    elif np.signbit(value):
+    elif value < 0:
         bits |= 1 << (exponent + mantissa)
     return f"0x{bits:0{(exponent + mantissa + 1) // 4}X}"
