@@ -1,8 +1,11 @@
 """Traced models on XLA: the program compiled whole gives what Keras gives; kernels of every fusion compile and run."""
 
+import pytest
+
+pytest.importorskip("jax", reason="runtime xla needs jax and jaxlib (requirements-devices.lock)")
+
 import keras
 import numpy as np
-import pytest
 import tensorflow as tf
 
 from lib.frontends import trace
@@ -10,12 +13,9 @@ from lib.frontends.keras_model import trace_keras_model
 from lib.fusion import FusionSpace
 from lib.program.program import Program
 from lib.program.simplify import simplify
+from lib.targets import xla_device
 from lib.targets.xla_module import KernelModules, program_module
 from lib.targets.xla_repeat import repeated, signature
-
-pytest.importorskip("jax", reason="runtime xla needs jax and jaxlib (requirements-devices.lock)")
-
-from lib.targets import xla_device
 
 LANGUAGE_MODEL = {"vocabulary": 50, "width": 8, "layers": 1, "length": 5}
 
