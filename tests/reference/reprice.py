@@ -21,8 +21,9 @@ from lib.search.evaluate import Evaluation, Evaluator
 from lib.search.run import Run
 from lib.search.space import datapath_of
 from lib.search.workload import WorkloadKernels, kernels_by_batch
+from schemas.artifact import Artifact
 from schemas.program_artifact import ProgramArtifact
-from schemas.search_artifact import SearchSummaryArtifact
+from schemas.search_artifact import SearchArtifact, SearchSummaryArtifact
 from tests.reference.walker import Walker
 
 DESIGNS = 10
@@ -119,9 +120,15 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("folder", type=Path, help="RESULTS/search_summary/ID or RESULTS/search/ID/island-N")
     parser.add_argument("--designs", type=int, default=DESIGNS)
     given = parser.parse_args(arguments)
-    artifact = SearchSummaryArtifact.read(given.folder)
-    spec = artifact.manifest.spec
-    results = next(folder for folder in given.folder.resolve().parents if (folder / "program").is_dir())
+    folder = given.folder.resolve()
+    results = next(parent for parent in folder.parents if (parent / "program").is_dir())
+    artifact: Artifact
+    if folder.parent.name == "search_summary":  # the islands' settings are theirs
+        artifact = SearchSummaryArtifact.read(folder)
+        spec = SearchArtifact.read(results / "search" / folder.name / "island-1").manifest.spec
+    else:
+        artifact = SearchArtifact.read(folder)
+        spec = artifact.manifest.spec
     workloads = {
         id: kernels_by_batch(program_from_arrays(ProgramArtifact.read(results / "program" / id)["program.npz"]))
         for id in spec["workloads"]
