@@ -86,3 +86,9 @@ def power_area_constants(model: PowerAreaModel) -> PowerAreaConstants:
     if model not in models:
         raise ValueError(f"unknown power and area model {model!r}; known: {', '.join(sorted(models))}")
     return models[model]
+
+
+@cache
+def power_area_values(model: PowerAreaModel) -> dict[str, float]:
+    """The same as plain numbers by name; shared, so not to be changed."""
+    return power_area_constants(model).values()

@@ -16,6 +16,7 @@ from numba import njit
 
 from lib.cost.tile_nest import DIGIT, EDGE_BIT, REDUCES, ROLE, TRIPS, USED, edge_tiles, innermost_output_loop, loops_cut
 from lib.cost.tile_step import (
+    PLACEMENTS,
     StepCosts,
     compute_step,
     fits_beside_residents,
@@ -133,6 +134,8 @@ class Workspace(NamedTuple):
     interval_length: np.ndarray
     """int64[8, 4]"""
     costs: StepCosts
+    seconds: np.ndarray
+    """float64[8] by placement of `costs.resident`."""
 
 
 def make_workspace() -> Workspace:
@@ -140,7 +143,7 @@ def make_workspace() -> Workspace:
     return Workspace(
         np.ones(9, dtype=np.int64), np.zeros(8, dtype=np.int64), np.empty((2, 8), dtype=np.int64),
         np.empty((8, 7), dtype=np.int64), np.empty((8, 4), dtype=np.int64), np.empty((8, 4), dtype=np.int64),
-        room_for_step_costs(),
+        room_for_step_costs(), np.empty(PLACEMENTS),
     )  # fmt: skip
 
 
@@ -219,34 +222,59 @@ def compute_mask(model, k, mask, dataflow, splits, array, datapath, workspace) -
 def move_row(model, k, resident, datapath, laid_out, workspace, parts) -> float:
     """Seconds of a row whose compute is known (:func:`compute_row`) with the operands `resident` on chip; fills
     `parts`. Whether they fit is not asked."""
-    nest, costs, constants = workspace.nest, workspace.costs, model.constants
+    workspace.costs.resident[0] = resident
+    _move(model, k, np.int64(1), datapath, laid_out, workspace, parts)
+    return workspace.seconds[0]
+
+
+@njit(cache=True, error_model="numpy", forceinline=True)
+def move_row_everywhere(model, k, datapath, laid_out, workspace, parts) -> None:
+    """Fill `workspace.seconds` with what :func:`move_row` says of each placement, by its bits; `parts` are those with
+    nothing resident."""
+    for place in range(PLACEMENTS):
+        workspace.costs.resident[place] = place
+    _move(model, k, np.int64(PLACEMENTS), datapath, laid_out, workspace, parts)
+
+
+@njit(cache=True, error_model="numpy", forceinline=True)
+def _move(model, k, placements, datapath, laid_out, workspace, parts) -> None:
+    """Fill `workspace.seconds` for the first `placements` of `workspace.costs.resident`, and the `parts` of the first.
+
+    Where loops and edges lie is the same for all of them, and so is what an operand takes that moves.
+    """
+    nest, costs, constants, seconds = workspace.nest, workspace.costs, model.constants, workspace.seconds
     depth, edge_bits = laid_out.depth, laid_out.edge_bits
     moved_tile = costs.moved_tile if laid_out.padding else costs.tile
-    set_load_costs(model, k, nest, depth, edge_bits, resident, moved_tile, datapath, costs)
-    set_output_costs(model, k, edge_bits, resident, moved_tile, datapath, costs)
+    set_load_costs(model, k, nest, depth, edge_bits, placements, moved_tile, datapath, costs)
+    set_output_costs(model, k, edge_bits, placements, moved_tile, datapath, costs)
     steps = 1.0
     for level in range(depth):
         steps *= nest[level, TRIPS]
     parts[:] = 0.0
-    seconds = sum_over_steps(
-        nest, depth, laid_out.output_level, laid_out.partial_sums, costs, constants.dma_latency_s,
-        workspace.interval_low, workspace.interval_length, parts,
+    sum_over_steps(
+        nest, depth, laid_out.output_level, laid_out.partial_sums, placements, costs, constants.dma_latency_s,
+        workspace.interval_low, workspace.interval_length, seconds, parts,
     )  # fmt: skip
-    parts[EXPOSED_S] += seconds
+    parts[EXPOSED_S] += seconds[0]
     parts[LAUNCH_S] = constants.kernel_launch_s
     parts[STEPS] = steps
     parts[OVERHEAD_S] = steps * constants.step_cycles / datapath.clock_hz
-    return seconds + constants.kernel_launch_s
+    for place in range(placements):
+        seconds[place] += constants.kernel_launch_s
 
 
 @njit(cache=True, error_model="numpy")
-def sum_over_steps(nest, depth, output_level, partial_sums, costs, latency_s, low, length, parts) -> float:
-    """Seconds of all tile steps, launch left out, and their parts added to `parts`.
+def sum_over_steps(
+    nest, depth, output_level, partial_sums, placements, costs, latency_s, low, length, seconds, parts
+) -> None:  # fmt: skip
+    """Fill `seconds` (float64[8]) with the seconds of all tile steps, launch left out, under each of the first
+    `placements` of `costs.resident`; what they consist of under the first one is added to `parts`.
 
     `output_level`: innermost loop of the nest that the output extends along (-1: none); `partial_sums`: a reducing loop
     lies outside of it.
     """
-    seconds = 0.0
+    for place in range(placements):
+        seconds[place] = 0.0
     inner = depth - 1
     for group in range(2 * depth + 1):
         incoming, outgoing = _set_roles(group, depth, nest)
@@ -280,24 +308,43 @@ def sum_over_steps(nest, depth, output_level, partial_sums, costs, latency_s, lo
                 elif reduces:
                     previous_complete = 0
             compute_s = costs.compute[mask, complete, 0]
+            resumes = resumes and output_level >= outgoing >= 0
+            stores = 0 <= incoming <= output_level
+            # The first placement comes last: what is left of it makes the parts.
+            first_s = load_s = back_s = store_s = last_s = 0.0
+            for place in range(placements - 1, -1, -1):
+                if incoming < 0:
+                    first_s = _with_latency(costs.load[place, depth, 0, 0], latency_s)
+                if outgoing >= 0:
+                    load_s = _with_latency(costs.load[place, outgoing, next_mask, 0], latency_s)
+                if resumes:
+                    back_s = costs.output[place, next_mask, 0, 0]
+                    if load_s == 0 and back_s > 0:
+                        back_s += latency_s
+                if stores:
+                    store_s = _with_latency(costs.output[place, previous_mask, previous_complete, 0], latency_s)
+                if outgoing < 0:
+                    last_s = _with_latency(costs.output[place, mask, complete, 0], latency_s)
+                seconds[place] += first_s
+                seconds[place] += times * max(compute_s, load_s + back_s + store_s)
+                seconds[place] += last_s
             _add_compute(costs.compute[mask, complete], times, parts)
-            if incoming < 0:
-                seconds += _load(costs.load[depth, 0], times, latency_s, parts)
-            moving = 0.0
-            if outgoing >= 0:
-                load = costs.load[outgoing, next_mask]
-                moving = _load(load, times, latency_s, parts)
-                if resumes and output_level >= outgoing:
-                    back = costs.output[next_mask, 0]
-                    back_s = back[0] if moving > 0 or back[0] == 0 else back[0] + latency_s
-                    moving += back_s
-                    parts[LOAD_S] += times * back_s
-                    parts[BYTES + OUTPUT] += times * back[1]
-            if 0 <= incoming <= output_level:
-                moving += _store(costs.output[previous_mask, previous_complete], times, latency_s, parts)
-            seconds += times * max(compute_s, moving)
+            parts[LOAD_S] += times * first_s
+            parts[LOAD_S] += times * load_s
+            parts[LOAD_S] += times * back_s
+            parts[STORE_S] += times * store_s
+            parts[STORE_S] += times * last_s
+            for role in range(OUTPUT):
+                if incoming < 0:
+                    parts[BYTES + role] += times * costs.load[0, depth, 0, 1 + role]
+                if outgoing >= 0:
+                    parts[BYTES + role] += times * costs.load[0, outgoing, next_mask, 1 + role]
+            if resumes:
+                parts[BYTES + OUTPUT] += times * costs.output[0, next_mask, 0, 1]
+            if stores:
+                parts[BYTES + OUTPUT] += times * costs.output[0, previous_mask, previous_complete, 1]
             if outgoing < 0:
-                seconds += _store(costs.output[mask, complete], times, latency_s, parts)
+                parts[BYTES + OUTPUT] += times * costs.output[0, mask, complete, 1]
             level = inner
             while level >= 0:
                 nest[level, DIGIT] += 1
@@ -306,7 +353,6 @@ def sum_over_steps(nest, depth, output_level, partial_sums, costs, latency_s, lo
                 nest[level, DIGIT] = 0
                 level -= 1
             more = level >= 0
-    return seconds
 
 
 @njit(cache=True, error_model="numpy", forceinline=True)
@@ -321,19 +367,6 @@ def _add_compute(step, times, parts) -> None:
 
 
 @njit(cache=True, error_model="numpy", forceinline=True)
-def _load(load, times, latency_s, parts) -> float:
-    """Seconds of one load (float64[3]) with its latency; adds `times` of them to `parts`."""
-    seconds = load[0] + latency_s if load[0] > 0 else 0.0
-    parts[LOAD_S] += times * seconds
-    for role in range(OUTPUT):
-        parts[BYTES + role] += times * load[1 + role]
-    return seconds
-
-
-@njit(cache=True, error_model="numpy", forceinline=True)
-def _store(store, times, latency_s, parts) -> float:
-    """Seconds of one store (float64[2]) with its latency; adds `times` of them to `parts`."""
-    seconds = store[0] + latency_s if store[0] > 0 else 0.0
-    parts[STORE_S] += times * seconds
-    parts[BYTES + OUTPUT] += times * store[1]
-    return seconds
+def _with_latency(seconds, latency_s) -> float:
+    """Seconds of a transfer, 0 where nothing moves."""
+    return seconds + latency_s if seconds > 0 else 0.0

@@ -26,6 +26,8 @@ from lib.schedule.node_table import (
 )
 
 _DOT = KERNEL_CLASSES.index("dot")
+PLACEMENTS = 8
+"""Sets of the operand roles that may stay on chip."""
 
 
 class StepModel(NamedTuple):
@@ -83,12 +85,15 @@ class StepCosts(NamedTuple):
     compute: np.ndarray
     """float64[256, 2, 8] of a step that does not complete the output tile, and of one that does: see
     :func:`compute_step`."""
+    resident: np.ndarray
+    """int64[8] bits of the operand roles that stay on chip, by placement."""
     load: np.ndarray
-    """float64[9, 256, 3] seconds without latency, bytes of inputs and of weights of the operands that a step loads
-    when the loop at that level of the nest has advanced. The very first load has the place after the last level's."""
+    """float64[8, 9, 256, 3] by placement: seconds without latency, bytes of inputs and of weights of the operands that
+    a step loads when the loop at that level of the nest has advanced. The very first load has the place after the last
+    level's."""
     output: np.ndarray
-    """float64[256, 2, 2] seconds without latency and bytes to move the output tile, as float32 partial sums and
-    complete."""
+    """float64[8, 256, 2, 2] by placement: seconds without latency and bytes to move the output tile, as float32 partial
+    sums and complete."""
     room: np.ndarray
     """float64[4, 5] room for one step's vector work."""
     transfer: np.ndarray
@@ -99,8 +104,8 @@ def room_for_step_costs() -> StepCosts:
     """Arrays that one row after another fills anew."""
     return StepCosts(
         np.ones((MOST_MASKS, 9), dtype=np.int64), np.ones((MOST_MASKS, 9), dtype=np.int64),
-        np.empty((MOST_MASKS, 2, 8)), np.empty((9, MOST_MASKS, 3)),
-        np.empty((MOST_MASKS, 2, 2)), np.empty((4, 5)), np.empty((MOST_MASKS, 2)),
+        np.empty((MOST_MASKS, 2, 8)), np.arange(PLACEMENTS), np.empty((PLACEMENTS, 9, MOST_MASKS, 3)),
+        np.empty((PLACEMENTS, MOST_MASKS, 2, 2)), np.empty((4, 5)), np.empty((MOST_MASKS, 2)),
     )  # fmt: skip
 
 
@@ -147,15 +152,18 @@ def compute_step(model, k, tile, dataflow, splits, array, datapath, room, out) -
 
 
 @njit(cache=True, error_model="numpy")
-def set_load_costs(model, k, nest, depth, edge_bits, resident, tiles, datapath, costs) -> None:
-    """Fill `costs.load` for `tiles` (int64[256, 9] by edge mask). Operands whose role is among the bits
-    `resident` never move."""
-    operands, load, transfer = model.operands, costs.load, costs.transfer
-    for level in range(depth + 1):
-        load[level, : 1 << edge_bits] = 0.0
+def set_load_costs(model, k, nest, depth, edge_bits, placements, tiles, datapath, costs) -> None:
+    """Fill `costs.load` for `tiles` (int64[256, 9] by edge mask) and the first `placements` of `costs.resident`."""
+    operands, resident, load, transfer = model.operands, costs.resident, costs.load, costs.transfer
+    for place in range(placements):
+        for level in range(depth + 1):
+            load[place, level, : 1 << edge_bits] = 0.0
     for row in range(operands.offset[k], operands.offset[k + 1] - 1):
         role = operands.node[row, ROLE]
-        if resident >> role & 1:
+        moves = False
+        for place in range(placements):
+            moves = moves or not resident[place] >> role & 1
+        if not moves:
             continue
         # The operand changes with every loop down to the innermost one that it extends along. In a step after that
         # loop has advanced, loops further inside are at their first tile, which is no edge.
@@ -171,25 +179,36 @@ def set_load_costs(model, k, nest, depth, edge_bits, resident, tiles, datapath, 
                 transfer[mask, 0], transfer[mask, 1] = seconds, moved
             else:
                 seconds, moved = transfer[mask & own_mask, 0], transfer[mask & own_mask, 1]
-            for level in range(changing):
-                load[level, mask, 0] += seconds
-                load[level, mask, 1 + role] += moved
-        load[depth, 0, 0] += transfer[0, 0]
-        load[depth, 0, 1 + role] += transfer[0, 1]
+            for place in range(placements):
+                if resident[place] >> role & 1:
+                    continue
+                for level in range(changing):
+                    load[place, level, mask, 0] += seconds
+                    load[place, level, mask, 1 + role] += moved
+        for place in range(placements):
+            if not resident[place] >> role & 1:
+                load[place, depth, 0, 0] += transfer[0, 0]
+                load[place, depth, 0, 1 + role] += transfer[0, 1]
 
 
 @njit(cache=True, error_model="numpy")
-def set_output_costs(model, k, edge_bits, resident, tiles, datapath, costs) -> None:
-    """Fill `costs.output` for `tiles` (int64[256, 9] by edge mask); all 0 where the output is among the bits
-    `resident`."""
-    operands = model.operands
+def set_output_costs(model, k, edge_bits, placements, tiles, datapath, costs) -> None:
+    """Fill `costs.output` for `tiles` (int64[256, 9] by edge mask) and the first `placements` of `costs.resident`; all
+    0 where the output stays."""
+    operands, resident = model.operands, costs.resident
     row = operands.offset[k + 1] - 1
+    moves = False
+    for place in range(placements):
+        moves = moves or not resident[place] >> OUTPUT & 1
     for mask in range(1 << edge_bits):
         for complete in range(2):
             seconds = moved = 0.0
-            if not resident >> OUTPUT & 1:
+            if moves:
                 size = operands.weight[row]
                 if not complete:
                     size = max(size, ACCUMULATOR_BYTES)
                 seconds, moved = operand_transfer(model, row, tiles[mask], size, datapath)
-            costs.output[mask, complete, 0], costs.output[mask, complete, 1] = seconds, moved
+            for place in range(placements):
+                stays = resident[place] >> OUTPUT & 1
+                costs.output[place, mask, complete, 0] = 0.0 if stays else seconds
+                costs.output[place, mask, complete, 1] = 0.0 if stays else moved

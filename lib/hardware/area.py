@@ -7,7 +7,7 @@ designs"); ours is linear in the number of units and bytes, with the constants o
 
 from typing import Any, NamedTuple
 
-from schemas.power_area import PowerAreaModel, power_area_constants
+from schemas.power_area import PowerAreaModel, power_area_values
 
 MIB = 2**20
 UM2_PER_MM2 = 1e6
@@ -53,7 +53,7 @@ def l2_bytes(datapath: dict[str, Any]) -> tuple[int, int, int]:
 
 def chip_area(datapath: dict[str, Any], model: PowerAreaModel) -> Area:
     """Area in mm2 of the chip that a resolved `datapath:` describes (bytes, Hz, bytes/s; chip level)."""
-    return area_with(datapath, power_area_constants(model).values())
+    return area_with(datapath, power_area_values(model))
 
 
 def area_with(datapath: dict[str, Any], constant: dict[str, float]) -> Area:

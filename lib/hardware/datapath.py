@@ -76,26 +76,23 @@ class Datapath(NamedTuple):
     """Samples that the chip works on at once, per core."""
 
 
+_NUMBERS = frozenset(Datapath._fields) - {
+    "l1_shared", "l2_kind", "dram_kind", "element_bytes", "depthwise_mapping", "vector_path",
+}  # fmt: skip
+_KEYS = _NUMBERS | {"l1_config", "l2_config", "dram_kind", "number_format", "depthwise_mapping", "vector_path"}
+"""Of a resolved `datapath:` entry."""
+
+
 def datapath_from_spec(spec: Mapping[str, Any]) -> Datapath:
     """The datapath of one core from a resolved `datapath:` entry of the study (plain numbers and names).
 
     DRAM bandwidth is the whole chip's in `spec` and one core's in the result. Raises ValueError that lists
     missing and unknown keys, or names a choice that does not exist.
     """
-    choices = {"l1_config", "l2_config", "dram_kind", "number_format", "depthwise_mapping", "vector_path"}
-    numbers = set(Datapath._fields) - {
-        "l1_shared",
-        "l2_kind",
-        "dram_kind",
-        "element_bytes",
-        "depthwise_mapping",
-        "vector_path",
-    }
-    expected = choices | numbers
-    if set(spec) != expected:
-        missing, unknown = sorted(expected - set(spec)), sorted(set(spec) - expected)
+    if spec.keys() != _KEYS:
+        missing, unknown = sorted(_KEYS - set(spec)), sorted(set(spec) - _KEYS)
         raise ValueError(f"datapath: missing keys {missing}, unknown keys {unknown}")
-    fields: dict[str, Any] = {name: int(spec[name]) for name in numbers}
+    fields: dict[str, Any] = {name: int(spec[name]) for name in _NUMBERS}
     fields["clock_hz"] = float(spec["clock_hz"])
     fields["array_efficiency"] = float(spec["array_efficiency"])
     fields["dram_bytes_per_s"] = float(spec["dram_bytes_per_s"]) / fields["cores"]

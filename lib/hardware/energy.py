@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from lib.hardware.area import area_with, l1_bytes, l2_bytes
 from schemas.datapath_limits import ELEMENT_BYTES
-from schemas.power_area import PowerAreaModel, power_area_constants
+from schemas.power_area import PowerAreaModel, power_area_values
 
 KIB, MIB = 2**10, 2**20
 ACCESS_BYTES = 8
@@ -35,7 +35,7 @@ class EnergyRates(NamedTuple):
 
 def energy_rates(datapath: dict[str, Any], model: PowerAreaModel) -> EnergyRates:
     """Of a resolved `datapath:` (bytes, Hz, bytes/s; chip level)."""
-    return energy_rates_with(datapath, power_area_constants(model).values())
+    return energy_rates_with(datapath, power_area_values(model))
 
 
 def energy_rates_with(datapath: dict[str, Any], constant: dict[str, float]) -> EnergyRates:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from lib.hardware.area import chip_pes
 from lib.hardware.datapath import datapath_from_spec, mesh_bytes_per_cycle
 from lib.hardware.energy import energy_rates_with
-from schemas.power_area import PowerAreaModel, power_area_constants
+from schemas.power_area import PowerAreaModel, power_area_values
 
 
 class Power(NamedTuple):
@@ -31,7 +31,7 @@ class Power(NamedTuple):
 
 def chip_power(datapath: dict[str, Any], model: PowerAreaModel) -> Power:
     """Power-virus W of the chip that a resolved `datapath:` describes (bytes, Hz, bytes/s; chip level)."""
-    return power_with(datapath, power_area_constants(model).values())
+    return power_with(datapath, power_area_values(model))
 
 
 def power_with(datapath: dict[str, Any], constant: dict[str, float]) -> Power:

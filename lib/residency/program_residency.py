@@ -32,6 +32,8 @@ class PlacementCosts(NamedTuple):
     """float64[k, 8, r]"""
     dram_bytes: np.ndarray
     """float64[k, 8, r, 3] by role."""
+    parts: np.ndarray
+    """float64[k, r, p] of the model's `part_names` with everything in DRAM."""
 
 
 def schedules_a_kernel(kernels: Kernels, schedules: Schedules) -> int:
@@ -58,7 +60,8 @@ def placement_costs(kernels: Kernels, schedules: Schedules, datapath: Datapath, 
         datapath = with_room(kernels, datapath)
     rows = Schedules(*(np.repeat(field, placements, axis=0) for field in schedules))
     rows = rows._replace(resident=np.tile(np.arange(placements, dtype=np.uint8), len(schedules.kernel)))
-    costs = model.cost(kernels, rows, datapath)
+    costs = model.cost(kernels, rows, datapath, parts=True)
+    assert costs.parts is not None
     failed = np.flatnonzero(np.isnan(costs.value))
     if len(failed):
         raise ValueError(f"residency: the schedule of kernel {rows.kernel[failed[0]]} has no cost on this datapath")
@@ -66,7 +69,8 @@ def placement_costs(kernels: Kernels, schedules: Schedules, datapath: Datapath, 
     dram_bytes = costs.dram_bytes.reshape(kernels.number, choices, placements, 3)
     if placements == 1:
         seconds, dram_bytes = np.repeat(seconds, PLACEMENTS, axis=2), np.repeat(dram_bytes, PLACEMENTS, axis=2)
-    return PlacementCosts(seconds.transpose(0, 2, 1), dram_bytes.transpose(0, 2, 1, 3))
+    parts = costs.parts.reshape(kernels.number, choices, placements, -1)[:, :, 0]
+    return PlacementCosts(seconds.transpose(0, 2, 1), dram_bytes.transpose(0, 2, 1, 3), parts)
 
 
 def with_room(kernels: Kernels, datapath: Datapath) -> Datapath:

@@ -14,11 +14,11 @@ from numba import njit
 
 from lib.cost.matrix_unit import pe_splits
 from lib.cost.pe_memory import usable_arrays
-from lib.cost.pipeline import PART_NAMES, compute_row, lay_out_row, make_workspace, move_row
+from lib.cost.pipeline import PART_NAMES, compute_row, lay_out_row, make_workspace, move_row, move_row_everywhere
 from lib.cost.simulator_constants import SimulatorConstants
-from lib.cost.tile_step import step_model
+from lib.cost.tile_step import PLACEMENTS, step_model
 from lib.hardware.datapath import Datapath, on_chip_bytes, processing_elements
-from lib.program.kernels import BATCH, GROUP, IN_C, KERNEL_H, KERNEL_W, OUT_C, OUT_H, OUT_W, WEIGHT, Kernels
+from lib.program.kernels import BATCH, GROUP, IN_C, KERNEL_H, KERNEL_W, OUT_C, OUT_H, OUT_W, Kernels
 from lib.schedule.best import ANY_DATAFLOW, DATAFLOWS, cut_loops, met_before
 from lib.schedule.borrowed import borrowed
 from lib.schedule.candidates import tile_candidates
@@ -32,12 +32,10 @@ from lib.schedule.descent_row import (
 )
 from lib.schedule.loops import LOOP_ORDERS
 from lib.schedule.lower_bound import matrix_products
-from lib.schedule.node_table import LOOPS_WALKED, ROLE, TileLimits, tile_bytes, tile_limits
+from lib.schedule.node_table import LOOPS_WALKED, TileLimits, tile_bytes, tile_limits
 from lib.schedule.row_front import MOST_ROWS, fastest_first, set_row
 from lib.schedule.schedules import Schedules, schedules_for_tiles
 
-PLACEMENTS = 8
-"""Sets of the operand roles that may stay on chip."""
 ROUNDS = 2
 """Most rounds of changes from a start."""
 PATIENCE = 2
@@ -389,9 +387,6 @@ def _price_rows(kernels, k, rows, several, arrays, datapath, workspace, room, fo
     """Fill the entries of kernel `k` from the front of `room`."""
     model, front = kernels.model, room.front
     splits: Any = pe_splits(datapath, np.int64(model.loops[k, GROUP]), np.int64(0), np.int64(0))
-    has_weights = False
-    for operand in range(model.operands.offset[k], model.operands.offset[k + 1]):
-        has_weights = has_weights or model.operands.node[operand, ROLE] == WEIGHT
     for row in range(rows):
         set_tile(kernels, k, front.tile[row], workspace.tile)
         for slot in range(8):
@@ -400,20 +395,15 @@ def _price_rows(kernels, k, rows, several, arrays, datapath, workspace, room, fo
         found.dataflow[k, row], found.loop_order[k, row] = dataflow, order
         laid_out = lay_out_row(model, k, order, workspace)
         compute_row(model, k, dataflow, splits, arrays[dataflow], datapath, laid_out, workspace)
-        seconds = found.seconds[k, row]
-        seconds[0] = move_row(model, k, np.int64(0), datapath, laid_out, workspace, found.parts[k, row])
+        seconds, parts = found.seconds[k, row], found.parts[k, row]
         if not several:
+            seconds[0] = move_row(model, k, np.int64(0), datapath, laid_out, workspace, parts)
             continue
-        every = np.int64(PLACEMENTS - 1)
-        seconds[every] = move_row(model, k, every, datapath, laid_out, workspace, room.parts)
-        waits = seconds[every] < seconds[0] * (1.0 - NO_WAIT)
-        for bits in range(1, every):
-            if not waits:  # for DRAM in no placement: the time is that without any
-                seconds[bits] = seconds[0]
-            elif bits >> WEIGHT & 1 and not has_weights:
-                seconds[bits] = seconds[bits - (1 << WEIGHT)]
-            else:
-                seconds[bits] = move_row(model, k, np.int64(bits), datapath, laid_out, workspace, room.parts)
+        move_row_everywhere(model, k, datapath, laid_out, workspace, parts)
+        every = PLACEMENTS - 1
+        waits = workspace.seconds[every] < workspace.seconds[0] * (1.0 - NO_WAIT)
+        for bits in range(PLACEMENTS):  # where it waits for DRAM in no placement, the time is that without any
+            seconds[bits] = workspace.seconds[bits if waits or bits == every else 0]
     found.rows[k] = rows
 
 

@@ -162,10 +162,7 @@ class Evaluator:
     def outcome(self, point: Point, incumbent: float | None = None) -> Outcome:
         """What the optimiser is told of a point; depends on nothing but the point and `incumbent`, the best value so
         far, which a trial has to beat unless it is None."""
-        evaluation = self.evaluate(
-            datapath_of(point), softmax=softmax_of(point), dataflows=str(point.get("dataflows", "any")),
-            incumbent=incumbent,
-        )  # fmt: skip
+        evaluation = self.evaluate(datapath_of(point), incumbent=incumbent, **_beside_the_datapath(point))
         violations = {"kernels": evaluation.failing_share}
         for limited in LIMITED:
             ratio = self.ratio(evaluation.design, limited)
@@ -219,7 +216,7 @@ class Evaluator:
 
     def final_of(self, point: Point) -> Evaluation:
         """:meth:`final` of a point of the space."""
-        return self.final(datapath_of(point), softmax=softmax_of(point), dataflows=str(point.get("dataflows", "any")))
+        return self.final(datapath_of(point), **_beside_the_datapath(point))
 
     def final(self, datapath: dict[str, Any], *, softmax: Softmax = "three-pass", dataflows: str = "any") -> Evaluation:
         """A design with the best schedules of the whole tile space and the best of residency; seconds a workload.
@@ -368,6 +365,11 @@ class Evaluator:
 def softmax_of(point: Point) -> Softmax:
     """The form of every softmax at a point; three-pass where the space does not say."""
     return "two-pass" if point.get("softmax") == "two-pass" else "three-pass"
+
+
+def _beside_the_datapath(point: Point) -> dict[str, Any]:
+    """How programs run at a point, as :meth:`Evaluator.evaluate` takes it."""
+    return {"softmax": softmax_of(point), "dataflows": str(point.get("dataflows", "any"))}
 
 
 def _stopped(design: Design, state: State, reason: str, failing_share: float = 0.0) -> Evaluation:

@@ -15,7 +15,7 @@ from lib.cost.simulator import Simulator
 from lib.hardware.datapath import Datapath, peak_flops_per_s
 from lib.program.kernels import OUTPUT
 from lib.residency.problem import kept_roles
-from lib.residency.program_residency import PlacementCosts, Variant, placement_costs, with_room
+from lib.residency.program_residency import PlacementCosts, Variant, placement_costs
 from lib.residency.residency import Residency
 from lib.residency.solve import solve_priced
 from lib.schedule.best import best_schedules
@@ -75,7 +75,7 @@ def quick_run(
     if found.least_s[0] > 0 or not found.rows.all():
         return NoRun((found.rows == 0) & (found.least_s[0] == 0), float(found.least_s[0]))
     rows, seconds, parts = found.choices()
-    costs = PlacementCosts(seconds.transpose(0, 2, 1), _dram_bytes(parts))
+    costs = PlacementCosts(seconds.transpose(0, 2, 1), _dram_bytes(parts), parts)
     stays = None
     if several and residency is not None:
         gap = np.inf if residency == "paper" else TRIAL_GAP
@@ -83,7 +83,7 @@ def quick_run(
             work.found, work.leaves, rows, costs, datapath, residency, accepted_gap=gap, exact_seconds=0.0,
             start_from_paper=False,
         )  # fmt: skip
-    return _run(work, rows, costs, parts, datapath, model, stays)
+    return _run(work, rows, costs, datapath, model, stays)
 
 
 def _dram_bytes(parts: np.ndarray) -> np.ndarray:
@@ -121,22 +121,16 @@ def _placed(
     work: WorkloadKernels, rows: Schedules, datapath: Datapath, model: Simulator, residency: Variant | None
 ) -> Run:
     """Rows priced by the simulator, equally many a kernel, the first being the fastest alone."""
-    kernels = work.kernels
-    costs = placement_costs(kernels, rows, datapath, model)
+    costs = placement_costs(work.kernels, rows, datapath, model)
     stays = None if residency is None else solve_priced(work.found, work.leaves, rows, costs, datapath, residency)
-    parts = model.cost(kernels, rows, with_room(kernels, datapath), parts=True).parts
-    assert parts is not None
-    return _run(work, rows, costs, parts.reshape(kernels.number, -1, parts.shape[1]), datapath, model, stays)
+    return _run(work, rows, costs, datapath, model, stays)
 
 
 def _run(
-    work: WorkloadKernels, rows: Schedules, costs: PlacementCosts, parts: np.ndarray, datapath: Datapath,
-    model: Simulator, stays: Residency | None,
+    work: WorkloadKernels, rows: Schedules, costs: PlacementCosts, datapath: Datapath, model: Simulator,
+    stays: Residency | None,
 ) -> Run:  # fmt: skip
-    """With what stays on chip, or without where that is no faster.
-
-    `rows`: r a kernel, kernel after kernel; `parts`: float64[k, r, 16] with everything in DRAM.
-    """
+    """With what stays on chip, or without where that is no faster. `rows`: r a kernel, kernel after kernel."""
     kernel, executions = work.occurrence, work.occurrence_executions
     choice, placement = np.zeros(len(kernel), dtype=np.int64), np.zeros(len(kernel), dtype=np.uint8)
     seconds, dram_bytes = costs.seconds[kernel, 0, 0], costs.dram_bytes[kernel, 0, 0].sum(axis=1)
@@ -146,13 +140,13 @@ def _run(
     else:
         stays = None
     latency_s = float(seconds @ executions)
-    events = parts[kernel, choice]
+    events = costs.parts[kernel, choice]
     events[:, BYTES : BYTES + 3] = 0.0
     events[:, BYTES + OUTPUT] = dram_bytes
     energy = energy_of_rows(
         work.kernels, kernel, seconds, events, datapath, model.power_model, model.constants.mesh_width
     )
-    chosen = Schedules(*(field[kernel * parts.shape[1] + choice] for field in rows))
+    chosen = Schedules(*(field[kernel * costs.parts.shape[1] + choice] for field in rows))
     return Run(
         occurrence_s=seconds,
         dram_bytes=dram_bytes,
