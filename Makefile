@@ -1,6 +1,7 @@
 # make: set up .venv and run the default study · make test · make check · make bench · make clean
 # make paper: the learned model beside the paper's, workflow/studies/paper.yaml
 # make new STUDY=mine/first.yaml: start a study of your own · make docs-site: the documentation as a site
+# make test-slurm: the profile for clusters on a SLURM of one node (Debian, as root)
 # make pack: the results of STUDY as one file, for another machine or checkout; there make unpack FILE=...
 # STUDY=path/to/study.yaml runs another study; PYTHON=/path/to/python3.12 chooses the interpreter.
 # BENCH=simulator,peers chooses some of the benchmarks.
@@ -20,7 +21,7 @@ SITE := .venv-docs/ready
 
 PAPER := workflow/studies/paper.yaml
 
-.PHONY: all paper pack unpack new check test bench devices lock clean format docs docs-site compile
+.PHONY: all paper pack unpack new check test test-slurm bench devices lock clean format docs docs-site compile
 
 all: $(READY)
 	@$(BIN)/python -m lib.check_study "$(STUDY)"
@@ -67,6 +68,12 @@ check: $(READY)
 
 test: compile
 	$(BIN)/pytest -n 2 --dist loadfile
+
+# The profile for SLURM on a SLURM of one node that is started for it and stopped again; Debian, as root, minutes.
+test-slurm: compile
+	@command -v slurmctld >/dev/null && command -v munged >/dev/null || \
+	  { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends slurm-wlm munge; }
+	@$(BIN)/python -m tests.workflow.slurm.compare_with_local
 
 # The peers' environment is made once; where that fails (no package index), the other benchmarks run all the same.
 bench: compile
