@@ -33,9 +33,8 @@ Anew = Callable[[], AbstractContextManager[Measurer]]
 """Starts a measurer without a cache, for one look."""
 
 
-class FusionDevice(DatapathTarget):
-    """XLA on a device: kernels of a program under any fusion configuration. Their tiles are XLA's own, whatever a
-    schedule says."""
+class Device(DatapathTarget):
+    """What the devices have in common: each configuration is a module, or none where it can't be built."""
 
     batch = 16
 
@@ -43,11 +42,6 @@ class FusionDevice(DatapathTarget):
         """`datapath`: for the analytical model and the features of learned ones; `anew`: see :data:`Anew`."""
         self.program, self.datapath = program, datapath
         self._measurer, self._anew = measurer, anew
-        self._made = KernelModules(program)
-        self._members: dict[str, tuple[int, ...]] = {}
-
-    def occurs(self, fingerprint: str, members: Sequence[int]) -> None:
-        self._members.setdefault(fingerprint, tuple(int(index) for index in members))
 
     def measure(self, kernels: Kernels, schedules: Schedules) -> Measured:
         return _measured(self._modules(kernels, schedules), self._measurer)
@@ -55,6 +49,22 @@ class FusionDevice(DatapathTarget):
     def measured_anew(self, kernels: Kernels, schedules: Schedules) -> np.ndarray | None:
         with self._anew() as measurer:
             return _measured(self._modules(kernels, schedules), measurer).seconds
+
+    def _modules(self, kernels: Kernels, schedules: Schedules) -> list[Module | None]:
+        raise NotImplementedError
+
+
+class FusionDevice(Device):
+    """XLA on a device: kernels of a program under any fusion configuration. Their tiles are XLA's own, whatever a
+    schedule says."""
+
+    def __init__(self, program: Program, datapath: Datapath, measurer: Measurer, anew: Anew):
+        super().__init__(program, datapath, measurer, anew)
+        self._made = KernelModules(program)
+        self._members: dict[str, tuple[int, ...]] = {}
+
+    def occurs(self, fingerprint: str, members: Sequence[int]) -> None:
+        self._members.setdefault(fingerprint, tuple(int(index) for index in members))
 
     def _modules(self, kernels: Kernels, schedules: Schedules) -> list[Module | None]:
         return [self._module(kernels.fingerprint[k]) for k in schedules.kernel.tolist()]
@@ -66,16 +76,12 @@ class FusionDevice(DatapathTarget):
             return None
 
 
-class TileDevice(DatapathTarget):
+class TileDevice(Device):
     """IREE on a device: the matrix ops of a program, unfused, each with any tile that the device takes. The compiler's
     own pick is the default."""
 
-    batch = 16
-
     def __init__(self, program: Program, datapath: Datapath, measurer: Measurer, anew: Anew):
-        """As of :class:`FusionDevice`."""
-        self.program, self.datapath = program, datapath
-        self._measurer, self._anew = measurer, anew
+        super().__init__(program, datapath, measurer, anew)
         self._root: dict[str, int] = {}
         self._default: dict[str, np.ndarray] = {}
 
@@ -101,13 +107,6 @@ class TileDevice(DatapathTarget):
         schedules, is_default = device_tile_space(self.program, roots, default, most, SAMPLE_SEED)
         offset = np.searchsorted(schedules.kernel, np.arange(kernels.number + 1))
         return TileSpace(kernels, executions.astype(np.int64), schedules, is_default, offset)
-
-    def measure(self, kernels: Kernels, schedules: Schedules) -> Measured:
-        return _measured(self._modules(kernels, schedules), self._measurer)
-
-    def measured_anew(self, kernels: Kernels, schedules: Schedules) -> np.ndarray | None:
-        with self._anew() as measurer:
-            return _measured(self._modules(kernels, schedules), measurer).seconds
 
     def _modules(self, kernels: Kernels, schedules: Schedules) -> list[Module | None]:
         names = [kernels.fingerprint[k] for k in schedules.kernel.tolist()]
