@@ -21,7 +21,7 @@ SITE := .venv-docs/ready
 
 PAPER := workflow/studies/paper.yaml
 
-.PHONY: all paper pack unpack new check test test-slurm bench devices lock clean format docs docs-site compile
+.PHONY: all paper pack unpack new check test test-tutorial test-slurm bench devices lock clean format docs docs-site compile
 
 all: $(READY)
 	@$(BIN)/python -m lib.check_study "$(STUDY)"
@@ -68,6 +68,10 @@ check: $(READY)
 
 test: compile
 	$(BIN)/pytest -n 2 --dist loadfile
+
+# docs/tutorial.md in a fresh copy of the repository, command by command.
+test-tutorial: compile
+	$(BIN)/pytest -n 0 -m tutorial
 
 # The profile for SLURM on a SLURM of one node that is started for it and stopped again; Debian, as root, minutes.
 test-slurm: compile

@@ -15,7 +15,7 @@ from tests.docs.pages import ROOT, Block, blocks_of, merged
 
 ENVIRONMENT = Path(sys.prefix)
 pytestmark = [
-    pytest.mark.slow,
+    pytest.mark.tutorial,
     pytest.mark.skipif(not (ENVIRONMENT / "ready").is_file(), reason="`make` did not set up this environment"),
 ]
 
