@@ -21,6 +21,14 @@ SITE := .venv-docs/ready
 
 PAPER := workflow/studies/paper.yaml
 
+# $(call environment,FOLDER,LOCK): a fresh environment with exactly what the lock file says.
+INSTALL := install --quiet --disable-pip-version-check --no-deps --require-hashes
+define environment
+@rm -rf $(1)
+@"$(PYTHON)" -m venv $(1)
+@$(1)/bin/pip $(INSTALL) -r $(2)
+endef
+
 .PHONY: all paper pack unpack new check test test-tutorial test-slurm bench devices lock clean format docs docs-site compile
 
 all: $(READY)
@@ -46,13 +54,11 @@ $(READY): requirements.lock
 	@if [ -z "$(PYTHON)" ]; then echo "Tilewright needs Python 3.11, 3.12 or 3.13; none was found. Install one, or name it: make PYTHON=/path/to/python3.12"; exit 1; fi
 	@"$(PYTHON)" -c 'import sys; (3, 11) <= sys.version_info[:2] <= (3, 13) or sys.exit(f"Tilewright needs Python 3.11, 3.12 or 3.13, and $(PYTHON) is {sys.version.split()[0]}. Name another one: make PYTHON=/path/to/python3.12")'
 	@echo "Setting up .venv (once; one to three minutes)"
-	@rm -rf .venv
-	@"$(PYTHON)" -m venv .venv
-	@$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r requirements.lock
+	$(call environment,.venv,requirements.lock)
 	@touch $(READY)
 
 devices: $(READY)
-	@$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r requirements-devices.lock
+	@$(BIN)/pip $(INSTALL) -r requirements-devices.lock
 
 # Compiled code is kept by state of the sources: a second or two where nothing changed.
 compile: $(READY)
@@ -86,9 +92,7 @@ bench: compile
 
 $(PEERS): requirements-peers.lock
 	@echo "Setting up .venv-peers with SCALE-Sim and ZigZag (once; half a minute)"
-	@rm -rf .venv-peers
-	@"$(PYTHON)" -m venv .venv-peers
-	@.venv-peers/bin/pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r requirements-peers.lock
+	$(call environment,.venv-peers,requirements-peers.lock)
 	@touch $(PEERS)
 
 format: $(READY)
@@ -106,9 +110,7 @@ docs-site: docs $(SITE)
 
 $(SITE): requirements-docs.lock
 	@echo "Setting up .venv-docs (once; ten seconds)"
-	@rm -rf .venv-docs
-	@"$(PYTHON)" -m venv .venv-docs
-	@.venv-docs/bin/pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r requirements-docs.lock
+	$(call environment,.venv-docs,requirements-docs.lock)
 	@touch $(SITE)
 
 # Needs `uv`; rewrites the lock files for all supported Pythons.

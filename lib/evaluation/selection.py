@@ -65,20 +65,10 @@ def training_shards(
     """The fusion shards among `paths` that hold training programs, without the kernels that the `test` shards have too:
     what baselines with constants are fitted on."""
     paths = list(paths)
-    known = fingerprints(shard for shard in test if shard.task == "fusion")
     return [
         shard
         for dataset in dict.fromkeys(model["dataset"] for model in models if model["task"] == "fusion")
-        for shard in remove_shared(
-            load_shards(
-                paths,
-                dataset=dataset,
-                task="fusion",
-                workloads=split[dataset]["train"],
-                hardware=_scored_on(models, "fusion"),
-            ),
-            known,
-        )
+        for shard in _shards_of(paths, dataset, "fusion", split[dataset]["train"], models, test)
     ]
 
 
@@ -95,17 +85,21 @@ def validation_shards(
     return [
         shard
         for task, dataset in dataset_of_task.items()
-        for shard in remove_shared(
-            load_shards(
-                paths,
-                dataset=dataset,
-                task=task,
-                workloads=split[dataset]["validation"],
-                hardware=_scored_on(models, task),
-            ),
-            fingerprints(shard for shard in test if shard.task == task),
-        )
+        for shard in _shards_of(paths, dataset, task, split[dataset]["validation"], models, test)
     ]
+
+
+def _shards_of(
+    paths: Sequence[str],
+    dataset: str,
+    task: str,
+    workloads: Sequence[str],
+    models: Sequence[Mapping[str, Any]],
+    test: Sequence[Shard],
+) -> list[Shard]:
+    """The shards of a dataset's task and workloads, without the kernels that the `test` shards of the task have too."""
+    shards = load_shards(paths, dataset=dataset, task=task, workloads=workloads, hardware=_scored_on(models, task))
+    return list(remove_shared(shards, fingerprints(shard for shard in test if shard.task == task)))
 
 
 def origin_of(shards: Iterable[Shard]) -> Origin:

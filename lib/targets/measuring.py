@@ -122,8 +122,9 @@ class Measuring:
         texts = {key: module.text for key, module in zip(keys, modules, strict=True)}
         with sole_measuring():
             taken = take_passes(texts, self.settings, self._cache, self._ask, label)
-        self._passes |= _first_passes(taken, self.settings.passes)
-        return self._measurements(keys, taken)
+        first_passes = _first_passes(taken, self.settings.passes)
+        self._passes |= first_passes
+        return self._measurements(keys, taken, first_passes)
 
     def _ask(self, text: str, costs: bool) -> dict[str, Any]:
         """One pass of a text in the process, which is started where there is none."""
@@ -149,11 +150,10 @@ class Measuring:
             self._process.end()
             self._process = None
 
-    def _measurements(self, keys: list[str], taken: Taken) -> Measurements:
+    def _measurements(self, keys: list[str], taken: Taken, first_passes: dict[str, list[float]]) -> Measurements:
         number = self.settings.passes
-        sound = {key: passes for key, passes in taken.passes.items() if key not in taken.failures}
+        sound = taken.sound
         first = {key: passes[0] for key, passes in sound.items()}
-        first_passes = _first_passes(taken, number)
         reasons = {key: failure.reason for key, failure in taken.failures.items()}
         loads = [one.load_average for passes in sound.values() for one in passes]
         floor_pct = noise_floor_pct(np.array(list(first_passes.values())).reshape(-1, number))
@@ -212,8 +212,7 @@ def processor() -> str:
 
 def _first_passes(taken: Taken, number: int) -> dict[str, list[float]]:
     """Seconds in the first `number` passes of the modules that have a runtime."""
-    sound = {key: passes for key, passes in taken.passes.items() if key not in taken.failures}
-    return {key: [one.seconds for one in passes[:number]] for key, passes in sound.items()}
+    return {key: [one.seconds for one in passes[:number]] for key, passes in taken.sound.items()}
 
 
 def _column(keys: Sequence[str], values: Mapping[str, float | None]) -> np.ndarray:

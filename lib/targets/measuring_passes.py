@@ -38,6 +38,11 @@ class Taken(NamedTuple):
     failures: dict[str, Failure]
     """Of the modules that have no runtime."""
 
+    @property
+    def sound(self) -> dict[str, list[Pass]]:
+        """Passes of the modules that have a runtime."""
+        return {module: passes for module, passes in self.passes.items() if module not in self.failures}
+
 
 Ask = Callable[[str, bool], dict[str, Any]]
 """Measures a text once, with the compiler's cost analysis or without. Raises WorkerCrashedError, WorkerHangsError."""

@@ -168,13 +168,10 @@ def _convolution_dimensions(numbers: ConvolutionDimensions) -> str:
 
 
 def _reduce(instruction: Instruction, operands: Sequence[Instruction]) -> Form:
-    arrays = arrays_of(instruction, operands) or operands[:1]
-    region = _choice(instruction, arrays) if len(arrays) > 1 else _combination(instruction, arrays[0].dtype)
-    return "stablehlo.reduce", f"dimensions = {integers(instruction.axes)}", region
+    return "stablehlo.reduce", f"dimensions = {integers(instruction.axes)}", _reduction(instruction, operands)
 
 
 def _reduce_window(instruction: Instruction, operands: Sequence[Instruction]) -> Form:
-    arrays = arrays_of(instruction, operands) or operands[:1]
     window = instruction.window
     assert window is not None
     attributes = ", ".join([
@@ -184,8 +181,7 @@ def _reduce_window(instruction: Instruction, operands: Sequence[Instruction]) ->
         f"window_dilations = {integers(window.window_dilation)}",
         f"padding = {padding(window.padding_low, window.padding_high)}",
     ])  # fmt: skip
-    region = _choice(instruction, arrays) if len(arrays) > 1 else _combination(instruction, arrays[0].dtype)
-    return "stablehlo.reduce_window", attributes, region
+    return "stablehlo.reduce_window", attributes, _reduction(instruction, operands)
 
 
 def _scan(instruction: Instruction, operands: Sequence[Instruction]) -> Form:
@@ -273,6 +269,12 @@ def _indexing(parts: dict[str, tuple[int, ...]], numbers: Indexing, indices: Ins
     vector = numbers.vector[0] if numbers.vector else len(indices.dimensions)
     text = [f"{name} = {listed(dimensions)}" for name, dimensions in parts.items() if dimensions]
     return ", ".join([*text, f"index_vector_dim = {vector}"])
+
+
+def _reduction(instruction: Instruction, operands: Sequence[Instruction]) -> str:
+    """The region of a reduction or reduce-window."""
+    arrays = arrays_of(instruction, operands)
+    return _choice(instruction, arrays) if len(arrays) > 1 else _combination(instruction, operands[0].dtype)
 
 
 def _combination(instruction: Instruction, dtype: str) -> str:
