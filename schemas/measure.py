@@ -27,15 +27,17 @@ class Measure(StudyModel):
     """Cores of this machine, by number, that the measuring process is pinned to."""
     threads: PositiveInt | None = None
     """Threads that a kernel may use; default: one a core."""
-    batches: PositiveInt = 10
-    """Batches of runs a pass, after the warm-up; the fastest counts."""
+    batches: PositiveInt = 20
+    """Batches of runs a pass, spread evenly over its visits; at each visit the fastest after the warm-up counts."""
     batch: Annotated[Time, Field(gt=0, le=10)] = "5 ms"  # type: ignore[assignment]  # parsed, as in a study
     """Shortest time of a batch (seconds): a kernel is run so often one after the other."""
+    visits: Annotated[int, Field(ge=1, le=20)] = 4
+    """Visits to a kernel a pass, in rounds over all kernels, the kernel loaded anew at each; their median counts."""
     passes: Annotated[int, Field(ge=2, le=20)] = 2
-    """Passes over all kernels, each with the kernel loaded anew. The median difference between the first two is the
-    noise floor; the fastest pass is the runtime."""
+    """Passes over all kernels. The median difference between the first two is the noise floor; the fastest pass is the
+    runtime."""
     timeout: Annotated[Time, Field(gt=0, le=3600)] = "30 s"  # type: ignore[assignment]
-    """Time after which a kernel's pass, its compiler included, is stopped and the kernel left out (seconds)."""
+    """Time after which a visit to a kernel, its compiler included, is stopped and the kernel left out (seconds)."""
     noise_limit_pct: Annotated[float, Field(gt=0, le=100)] = 3.0
     """Noise floor (per cent) above which the machine is called too noisy. Kernels whose passes differ by twice as much
     are measured again."""
@@ -48,6 +50,7 @@ class Measure(StudyModel):
             "threads": self.threads or len(self.cores),
             "batches": self.batches,
             "batch_s": self.batch,
+            "visits": self.visits,
             "passes": self.passes,
             "timeout_s": self.timeout,
             "noise_limit_pct": self.noise_limit_pct,

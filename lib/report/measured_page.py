@@ -14,8 +14,9 @@ from lib.report.tables import Table, number
 
 DEVICE_WORDS = {
     "processor": "processor", "system": "system", "runtime": "compiler and runtime", "platform": "platform",
-    "cores": "cores, by number", "threads": "threads", "batches": "batches a pass", "batch_s": "shortest batch, s",
-    "passes": "passes", "load_average": "load average while measuring",
+    "cores": "cores, by number", "threads": "threads", "batches_a_visit": "batches a visit",
+    "batch_s": "shortest batch, s", "visits": "visits a pass", "passes": "passes",
+    "load_average": "load average while measuring",
 }  # fmt: skip
 """What the manifest says of a device, in words; names of software come after these."""
 NOT_SHOWN = (
@@ -35,7 +36,8 @@ def measured_page(data: ReportData) -> Page:
         return page
     page.text(
         "Runtimes on this page are measured on this machine: every kernel is compiled and run by itself, pinned to its "
-        "cores, warmed up, in batches, in two passes or more; the fastest pass is the label, and the median difference "
+        "cores, warmed up, in batches, at several visits a pass, in two passes or "
+        "more; the fastest pass is the label, and the median difference "
         "between passes is the noise floor. No model can be expected to come below it. Simulated runtimes stand beside "
         "measured ones only where both are named."
     )

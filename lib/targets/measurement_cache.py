@@ -1,6 +1,6 @@
 """What this machine has measured, kept in one file for all studies, so that nothing is measured twice.
 
-A measurement belongs to a module's text and to a *setup*: the device, its software, cores, threads, how passes are
+A measurement belongs to a module's text and to a *setup*: the device, its software, cores, threads, how visits are
 timed. The file is an SQLite database in write-ahead mode: several processes may read and write it, and a kill loses
 nothing but what was not measured yet.
 """
@@ -15,14 +15,14 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 FILE = "measurements.sqlite"
-VERSION = 1
+VERSION = 2
 """Of the tables."""
 BUSY_S = 60.0
 """Longest wait for another process that writes."""
 
 _TABLES = """
 CREATE TABLE IF NOT EXISTS setup (id INTEGER PRIMARY KEY, digest TEXT NOT NULL UNIQUE, description TEXT NOT NULL);
-CREATE TABLE IF NOT EXISTS pass (
+CREATE TABLE IF NOT EXISTS visit (
   setup INTEGER NOT NULL, module TEXT NOT NULL, number INTEGER NOT NULL, seconds REAL NOT NULL CHECK (seconds > 0),
   compile_s REAL NOT NULL, spent_s REAL NOT NULL, load_average REAL NOT NULL, flops REAL, bytes REAL,
   PRIMARY KEY (setup, module, number)
@@ -34,11 +34,11 @@ CREATE TABLE IF NOT EXISTS failure (
 """
 
 
-class Pass(NamedTuple):
-    """One pass of a module."""
+class Visit(NamedTuple):
+    """One visit to a module: loaded, warmed up, run in batches."""
 
     seconds: float
-    """Of one run, in the pass's fastest batch."""
+    """Of one run, in the fastest batch."""
     compile_s: float
     """Wall seconds that loading took."""
     spent_s: float
@@ -46,7 +46,7 @@ class Pass(NamedTuple):
     load_average: float
     """Of the machine, over the last minute."""
     flops: float | None
-    """By the compiler's own count; None where it has none, and in later passes."""
+    """By the compiler's own count; None where it has none, and in later visits."""
     bytes: float | None
     """Likewise."""
 
@@ -89,12 +89,12 @@ class MeasurementCache:
         """Nothing may be asked afterwards."""
         self._database.close()
 
-    def passes(self, module: str) -> list[Pass]:
-        """The passes of a module, by the digest of its text, in order."""
-        columns = ", ".join(Pass._fields)
-        query = f"SELECT {columns} FROM pass WHERE setup = ? AND module = ? ORDER BY number"
+    def visits(self, module: str) -> list[Visit]:
+        """The visits to a module, by the digest of its text, in order."""
+        columns = ", ".join(Visit._fields)
+        query = f"SELECT {columns} FROM visit WHERE setup = ? AND module = ? ORDER BY number"
         with self._in_words():
-            return [Pass(*row) for row in self._database.execute(query, (self._setup, module))]
+            return [Visit(*row) for row in self._database.execute(query, (self._setup, module))]
 
     def failure(self, module: str, timeout_s: float) -> Failure | None:
         """Why a module failed, if it did; one that was stopped sooner than after `timeout_s` may have another try."""
@@ -104,11 +104,11 @@ class MeasurementCache:
         failure = None if row is None else Failure(*row)
         return failure if failure is None or failure.timeout_s >= timeout_s else None
 
-    def add_pass(self, module: str, number: int, one: Pass) -> None:
-        """Keep a pass, on disk before this returns; one of the same number stays as it is."""
+    def add_visit(self, module: str, number: int, one: Visit) -> None:
+        """Keep a visit, on disk before this returns; one of the same number stays as it is."""
         values = (self._setup, module, number, *one)
         with self._in_words():
-            self._database.execute(f"INSERT OR IGNORE INTO pass VALUES ({', '.join('?' * len(values))})", values)
+            self._database.execute(f"INSERT OR IGNORE INTO visit VALUES ({', '.join('?' * len(values))})", values)
 
     def add_failure(self, module: str, failure: Failure) -> None:
         """Keep a failure in place of an earlier one."""

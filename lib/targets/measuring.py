@@ -1,7 +1,7 @@
 """Measuring modules on this machine: pinned, warmed up, in two passes or more, each result kept at once.
 
-Every module is loaded anew in each pass, and the second pass begins when the first has been over all modules: so the
-difference between the two shows what drift, memory placement and other programs do. Its median is the noise floor.
+A pass visits every module several times, in rounds over all of them, and loads it anew each time: so the difference
+between two passes shows what drift, memory placement and other programs do. Its median is the noise floor.
 """
 
 import hashlib
@@ -20,7 +20,7 @@ import numpy as np
 from lib.code_fingerprint import code_fingerprint
 from lib.cost.cost_model import Reason
 from lib.targets.measurement_cache import MeasurementCache
-from lib.targets.measuring_passes import MeasuringSettings, Taken, take_passes
+from lib.targets.measuring_passes import MeasuringSettings, Taken, passes_of, take_passes
 from lib.targets.measuring_process import MeasuringProcess, WorkerCrashedError, WorkerHangsError, sole_measuring
 from lib.targets.measuring_worker import DEVICE_MODULES, TIMING, clock_of
 from lib.targets.module import Module
@@ -43,7 +43,7 @@ class Measurements(NamedTuple):
     messages: list[str]
     """Why a module failed; empty where it did not."""
     compile_s: np.ndarray
-    """float64[m] wall seconds of the compiler in the first pass; NaN where it failed."""
+    """float64[m] wall seconds of the compiler at the first visit; NaN where it failed."""
     spent_s: np.ndarray
     """float64[m] wall seconds of the first pass, compiler, warm-up and all batches; or until the module failed."""
     flops: np.ndarray
@@ -92,7 +92,7 @@ class Measuring:
             "runtime": runtime, "processor": processor(), "system": f"{platform.system()} {platform.machine()}",
             "platform": settings.platform, "cores": list(settings.cores), "pinned": hasattr(os, "sched_setaffinity"),
             "threads": settings.threads, "clock": clock_of(settings.platform, settings.threads),
-            **self._running().device, "batches": settings.batches, "batch_s": settings.batch_s,
+            **self._running().device, "batches_a_visit": settings.batches_a_visit, "batch_s": settings.batch_s,
         }  # fmt: skip
         try:
             self._cache = MeasurementCache(cache_folder, {**self._setup, "code": device_code(self._device_module)})
@@ -122,16 +122,16 @@ class Measuring:
         texts = {key: module.text for key, module in zip(keys, modules, strict=True)}
         with sole_measuring():
             taken = take_passes(texts, self.settings, self._cache, self._ask, label)
-        first_passes = _first_passes(taken, self.settings.passes)
-        self._passes |= first_passes
-        return self._measurements(keys, taken, first_passes)
+        passes = {key: passes_of(visits, self.settings) for key, visits in taken.sound.items()}
+        self._passes |= {key: of[: self.settings.passes] for key, of in passes.items()}
+        return self._measurements(keys, taken, passes)
 
     def _ask(self, text: str, costs: bool) -> dict[str, Any]:
-        """One pass of a text in the process, which is started where there is none."""
+        """One visit to a text in the process, which is started where there is none."""
         setting = self.settings
         request = {
             "text": text, "costs": costs, "platform": setting.platform, "threads": setting.threads,
-            "batches": setting.batches, "batch_s": setting.batch_s,
+            "batches": setting.batches_a_visit, "batch_s": setting.batch_s,
         }  # fmt: skip
         try:
             return self._running().ask(request, setting.timeout_s)
@@ -150,27 +150,30 @@ class Measuring:
             self._process.end()
             self._process = None
 
-    def _measurements(self, keys: list[str], taken: Taken, first_passes: dict[str, list[float]]) -> Measurements:
+    def _measurements(self, keys: list[str], taken: Taken, passes: dict[str, list[float]]) -> Measurements:
         number = self.settings.passes
-        sound = taken.sound
-        first = {key: passes[0] for key, passes in sound.items()}
+        first = {key: visits[0] for key, visits in taken.sound.items()}
+        first_pass = {key: visits[: number * self.settings.visits : number] for key, visits in taken.sound.items()}
+        spent = {key: sum(one.spent_s for one in visits) for key, visits in first_pass.items()}
         reasons = {key: failure.reason for key, failure in taken.failures.items()}
-        loads = [one.load_average for passes in sound.values() for one in passes]
+        loads = [one.load_average for visits in taken.sound.values() for one in visits]
+        first_passes = {key: of[:number] for key, of in passes.items()}
         floor_pct = noise_floor_pct(np.array(list(first_passes.values())).reshape(-1, number))
         return Measurements(
-            seconds=_column(keys, {key: min(one.seconds for one in passes) for key, passes in sound.items()}),
+            seconds=_column(keys, {key: min(of) for key, of in passes.items()}),
             passes=np.array([first_passes.get(key, [np.nan] * number) for key in keys]).reshape(-1, number),
             reason=np.array([reasons.get(key, Reason.OK) for key in keys], dtype=np.uint8),
             messages=[taken.failures[key].message if key in reasons else "" for key in keys],
             compile_s=_column(keys, {key: one.compile_s for key, one in first.items()}),
-            spent_s=_column(keys, {key: one.spent_s for key, one in (first | taken.failures).items()}),
+            spent_s=_column(keys, spent | {key: failure.spent_s for key, failure in taken.failures.items()}),
             flops=_column(keys, {key: one.flops for key, one in first.items()}),
             bytes=_column(keys, {key: one.bytes for key, one in first.items()}),
             device={
                 **self._setup,
+                "visits": self.settings.visits,
                 "passes": number,
-                "modules": len(taken.passes),
-                "measured_again": sum(len(passes) > number for passes in sound.values()),
+                "modules": len(taken.visits),
+                "measured_again": sum(len(of) > number for of in passes.values()),
                 "failed": sum(reason == Reason.FAILED for reason in reasons.values()),
                 "timed_out": sum(reason == Reason.TIMED_OUT for reason in reasons.values()),
                 "load_average": round(statistics.median(loads), 2) if loads else None,
@@ -208,11 +211,6 @@ def processor() -> str:
     lines = file.read_text(encoding="utf-8", errors="replace").splitlines() if file.is_file() else []
     named = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
     return next(named, platform.processor() or platform.machine())
-
-
-def _first_passes(taken: Taken, number: int) -> dict[str, list[float]]:
-    """Seconds in the first `number` passes of the modules that have a runtime."""
-    return {key: [one.seconds for one in passes[:number]] for key, passes in taken.sound.items()}
 
 
 def _column(keys: Sequence[str], values: Mapping[str, float | None]) -> np.ndarray:

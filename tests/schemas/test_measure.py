@@ -39,7 +39,8 @@ def test_a_measured_entry_is_resolved_with_every_setting(tmp_path: Path):
         "runtime": "xla",
         "datapath": None,
         "measure": {
-            "platform": "cpu", "cores": [0, 1], "threads": 2, "batches": 10, "batch_s": 0.008, "passes": 2,
+            "platform": "cpu", "cores": [0, 1], "threads": 2, "batches": 20, "batch_s": 0.008, "visits": 4,
+            "passes": 2,
             "timeout_s": 30.0, "noise_limit_pct": 3.0,
         },
     }  # fmt: skip
@@ -71,7 +72,7 @@ def test_studies_share_a_folder_of_measurements(tmp_path: Path):
         (("batch: 8 ms", "batches: 0"), "hardware.kernels-here.measure.batches: got 0; allowed: at least 1"),
         (("batch: 8 ms", "batchs: 5"),
          "hardware.kernels-here.measure.batchs: unknown key; allowed: platform, cores, threads, batches, batch, "
-         "passes, timeout, noise_limit_pct; did you mean 'batches'?"),
+         "visits, passes, timeout, noise_limit_pct; did you mean 'batches'?"),
         (("batch: 8 ms", "batch: 8"),
          "hardware.kernels-here.measure.batch: got 8; allowed: a time such as 5 us, in ns, µs, us, ms, s; the unit"),
         (("batch: 8 ms", "passes: 1"), "hardware.kernels-here.measure.passes: got 1; allowed: at least 2"),

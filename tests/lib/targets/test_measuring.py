@@ -14,9 +14,9 @@ import pytest
 
 from lib.cost.cost_model import Reason
 from lib.job import REPOSITORY
-from lib.targets.measurement_cache import FILE, Failure, MeasurementCache, MeasurementCacheError, Pass
+from lib.targets.measurement_cache import FILE, Failure, MeasurementCache, MeasurementCacheError, Visit
 from lib.targets.measuring import Measuring, noise_floor_pct, settings_from_spec
-from lib.targets.measuring_passes import FURTHER_PASSES, MeasuringSettings, passes_needed
+from lib.targets.measuring_passes import FURTHER_PASSES, MeasuringSettings, passes_of, visits_needed
 from lib.targets.measuring_process import MeasuringError
 from lib.targets.measuring_worker import CLOCKS, clock_of, fastest_run_s
 from lib.targets.module import Module
@@ -25,7 +25,9 @@ from tests.lib.targets.fake_device import LOADS
 
 FAKE = "tests.lib.targets.fake_device"
 CORE = min(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 0
-QUICK = MeasuringSettings("cpu", (CORE,), 1, batches=2, batch_s=0.001, passes=2, timeout_s=60.0, noise_limit_pct=1e6)
+QUICK = MeasuringSettings(
+    "cpu", (CORE,), 1, batches=2, batch_s=0.001, visits=1, passes=2, timeout_s=60.0, noise_limit_pct=1e6
+)
 
 
 def measured(texts: list[str], settings: MeasuringSettings = QUICK, cache: Path | None = None):
@@ -88,11 +90,26 @@ def spin(cpu_s: float) -> None:
 
 def test_passes_are_repeated_as_long_as_the_fastest_two_differ():
     def needed(*seconds: float) -> int:
-        return passes_needed([Pass(s, 0, 0, 0, None, None) for s in seconds], QUICK._replace(noise_limit_pct=3.0))
+        return visits_needed(visits(*seconds), QUICK._replace(noise_limit_pct=3.0))
 
     assert [needed(), needed(1.0), needed(1.0, 1.05), needed(1.0, 1.07)] == [2, 2, 2, 3]
     assert [needed(1.0, 1.2, 1.05), needed(1.2, 1.0, 1.1), needed(1.2, 1.0, 1.1, 0.99)] == [3, 4, 4]
     assert needed(1.0, 2.0, 3.0, 4.0, 5.0, 6.0) == 2 + FURTHER_PASSES
+
+
+def visits(*seconds: float) -> list[Visit]:
+    return [Visit(s, 0, 0, 0, None, None) for s in seconds]
+
+
+def test_a_pass_is_the_median_of_its_visits_and_the_usual_ones_take_turns():
+    """Two passes of three visits: 1, 3, 8 and 2, 7, 5; a third one of 9, 4, 6 once it is complete. Passes of 3 and 5
+    differ too much at first."""
+    settings = QUICK._replace(visits=3, batches=20, noise_limit_pct=3.0)
+    assert settings.batches_a_visit == 7
+    taken = visits(1.0, 2.0, 3.0, 7.0, 8.0, 5.0, 9.0, 4.0, 6.0)
+    assert [passes_of(taken[:number], settings) for number in (5, 6, 8, 9)] == [[], [3, 5], [3, 5], [3, 5, 6]]
+    assert [visits_needed(taken[:number], settings) for number in (0, 5, 6, 8, 9)] == [6, 6, 9, 9, 12]
+    assert visits_needed(visits(*[1.0] * 6), settings) == 6
 
 
 def test_the_noise_floor_is_the_median_difference_between_two_passes():
@@ -113,6 +130,14 @@ def test_modules_are_measured_in_order_equal_ones_once(loads: Path):
     np.testing.assert_array_equal(found.flops, [20, 20, 10, 20])
     np.testing.assert_array_equal(found.bytes, [3.0] * 4)
     assert (found.spent_s > found.compile_s).all()
+
+
+def test_rounds_visit_all_modules(loads: Path):
+    """Two passes of two visits are four rounds; what the first pass took is both its visits."""
+    found = measured(["take 0.004", "take 0.002"], QUICK._replace(visits=2))
+    assert lines(loads) == ["take 0.004", "take 0.002"] * 4
+    assert (found.device["visits"], found.device["passes"], found.device["batches_a_visit"]) == (2, 2, 1)
+    assert found.spent_s[0] > 2 * 0.004
 
 
 def test_the_process_is_pinned_and_says_so():
@@ -243,14 +268,14 @@ def test_two_processes_share_a_cache_and_take_turns(tmp_path: Path, loads: Path)
 
 def test_two_writers_do_not_disturb_one_another(tmp_path: Path):
     caches = [MeasurementCache(tmp_path, {"device": device}) for device in ("a", "a", "b")]
-    one, other = Pass(1.0, 0.1, 0.2, 0.5, None, 7.0), Pass(2.0, 0.1, 0.2, 0.5, None, None)
-    caches[0].add_pass("m", 0, one)
-    caches[1].add_pass("m", 0, other)
-    caches[1].add_pass("m", 1, other)
+    one, other = Visit(1.0, 0.1, 0.2, 0.5, None, 7.0), Visit(2.0, 0.1, 0.2, 0.5, None, None)
+    caches[0].add_visit("m", 0, one)
+    caches[1].add_visit("m", 0, other)
+    caches[1].add_visit("m", 1, other)
     caches[1].add_failure("n", Failure(5, "why", 3.0, 0.1))
-    assert caches[0].passes("m") == [one, other]
+    assert caches[0].visits("m") == [one, other]
     assert caches[0].failure("n", 3.0) == Failure(5, "why", 3.0, 0.1)
-    assert (caches[0].failure("n", 3.1), caches[2].passes("m"), caches[2].failure("n", 1.0)) == (None, [], None)
+    assert (caches[0].failure("n", 3.1), caches[2].visits("m"), caches[2].failure("n", 1.0)) == (None, [], None)
 
 
 def test_a_damaged_cache_is_told_with_its_remedy(tmp_path: Path):
@@ -263,7 +288,7 @@ def test_a_cache_of_another_version_is_told_with_its_remedy(tmp_path: Path):
     MeasurementCache(tmp_path, {}).close()
     with sqlite3.connect(tmp_path / FILE) as database:
         database.execute("PRAGMA user_version = 99")
-    with pytest.raises(MeasurementCacheError, match=r"its version is 99, this program reads 1. What to do: delete"):
+    with pytest.raises(MeasurementCacheError, match=r"its version is 99, this program reads 2. What to do: delete"):
         MeasurementCache(tmp_path, {})
 
 
@@ -299,5 +324,5 @@ def test_a_noisy_machine_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[s
 
 def test_settings_are_those_of_the_study():
     assert settings_from_spec(Measure(cores=[1, 0]).resolved()) == MeasuringSettings(
-        "cpu", (0, 1), 2, batches=10, batch_s=0.005, passes=2, timeout_s=30.0, noise_limit_pct=3.0
+        "cpu", (0, 1), 2, batches=20, batch_s=0.005, visits=4, passes=2, timeout_s=30.0, noise_limit_pct=3.0
     )
