@@ -1,8 +1,4 @@
-"""Says what is wrong with a study before anything runs: `python -m lib.check_study STUDY`.
-
-Snakemake reads the file too, before the workflow does, and answers one that is missing, empty or no YAML
-with less.
-"""
+"""Says what is wrong with a study before anything runs: `python -m lib.check_study STUDY`."""
 
 import sys
 from pathlib import Path

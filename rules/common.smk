@@ -22,7 +22,7 @@ if Path(lib.__file__).resolve().parent.parent != CHECKOUT.resolve():
 
 from lib.code_fingerprint import code_fingerprint, in_repository
 from schemas.device_packages import missing_packages
-from schemas.study_file import StudyError, load_study
+from schemas.study_file import StudyError, load_study, only_study
 from schemas.workload import FILES
 
 
@@ -32,16 +32,7 @@ def find_study():
             raise WorkflowError('A module of Tilewright needs its study: config: {"study": "path/to/study.yaml"}')
         return Path(config["study"])
     given = workflow.config_settings.configfiles
-    if len(given) > 1:
-        raise WorkflowError(
-            "A study is one file; --configfile was given "
-            + ", ".join(str(file) for file in given)
-            + ". Give one of them."
-        )
-    return Path(given[0]) if given else CHECKOUT / "config.yaml"
-
-
-STUDY_FILE = find_study()
+    return Path(only_study(given)) if given else CHECKOUT / "config.yaml"
 
 
 def overrides():
@@ -51,14 +42,11 @@ def overrides():
     return {key: value for key, value in config.items() if key != "study"}
 
 
-def read_study():
-    try:
-        return load_study(STUDY_FILE, overrides())
-    except StudyError as error:
-        raise WorkflowError(str(error)) from None
-
-
-STUDY = read_study()
+try:
+    STUDY_FILE = find_study()
+    STUDY = load_study(STUDY_FILE, overrides())
+except StudyError as error:
+    raise WorkflowError(str(error)) from None
 RESULTS = STUDY.results
 
 # One job at a time measures this machine (`resources: measuring=1`), whatever the command line says of resources.

@@ -1,5 +1,6 @@
 """Reading a study file: every problem at once, each with its line and what is allowed."""
 
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,10 @@ from schemas.validation_messages import problems_of
 from schemas.workload import FILES, written_ids
 from schemas.yaml_source import YamlError, YamlSource, read_yaml
 
+LARGEST_BYTES = 4 * 2**20
+"""Of a study file; a large study has some ten thousand bytes."""
+TEMPLATE = "__use_yte__"
+"""The key by which Snakemake takes a YAML file for a template, whose expressions it runs as Python."""
 OVERRIDABLE = ("seed", "results", "measurements")
 """Top-level scalars that the command line may override."""
 _REFUSED = (
@@ -25,6 +30,17 @@ class StudyError(Exception):
     """A study that can't be used; the message lists every problem, a line each."""
 
 
+def only_study(files: Sequence[Path]) -> Path:
+    """The one file of `--configfile`, which takes all words that follow. Raises StudyError."""
+    if len(files) > 1:
+        given = ", ".join(str(file) for file in files)
+        raise StudyError(
+            f"A study is one file; --configfile was given {given}. Give one of them; --configfile takes all words that "
+            "follow, so what is to be made goes before it."
+        )
+    return files[0]
+
+
 def load_study(path: str | Path, overrides: dict[str, Any] | None = None) -> Study:
     """The checked study of a file.
 
@@ -32,22 +48,26 @@ def load_study(path: str | Path, overrides: dict[str, Any] | None = None) -> Stu
     StudyError that lists all problems as `FILE:LINE: dotted.key: got ...; allowed: ...`, sorted by line.
     """
     path = _relative(Path(path))
-    source = _read(path)
+    source = read_study_file(path)
     overrides = overrides or {}
-    refused = [key for key in overrides if key not in OVERRIDABLE]
     study, found = _checked(source.data | {key: overrides[key] for key in OVERRIDABLE if key in overrides}, path.parent)
     problems = [problem for problem in [*source.problems, *found] if not _overridden(problem, overrides)]
     located = sorted(
         ((problem.line or source.line(problem.path), problem) for problem in problems), key=lambda pair: pair[0]
     )
     messages = [
-        *(f"--config: {key}: {_REFUSED}" for key in refused),
+        *refused_overrides(overrides),
         *(f"--config: {_message(problem)}" for problem in found if _overridden(problem, overrides)),
         *(f"{path}:{line}: {_message(problem)}" for line, problem in located),
     ]
     if messages:
         raise StudyError("\n".join(messages))
     return study
+
+
+def refused_overrides(keys: Iterable[str]) -> list[str]:
+    """A line for each key that `--config` can't override."""
+    return [f"--config: {key}: {_REFUSED}" for key in keys if key not in OVERRIDABLE]
 
 
 def _relative(path: Path) -> Path:
@@ -63,8 +83,13 @@ def _message(problem: Problem) -> str:
     return ": ".join([".".join(str(part) for part in problem.path), problem.text] if problem.path else [problem.text])
 
 
-def _read(path: Path) -> YamlSource:
+def read_study_file(path: Path) -> YamlSource:
+    """The file as plain data, a mapping; what stands in it is not checked yet. Raises StudyError."""
     try:
+        if path.exists() and not path.is_dir() and not path.is_file():
+            raise StudyError(f"{path}: is no file but a device or a pipe; a study is one YAML file")
+        if path.is_file() and (size := path.stat().st_size) > LARGEST_BYTES:
+            raise StudyError(f"{path}: has {size} bytes; allowed: at most {LARGEST_BYTES}; a study is one YAML file")
         text = path.read_text(encoding="utf-8-sig")
     except FileNotFoundError:
         remedy = "name one that is there (snakemake: --configfile FILE, make: STUDY=FILE)"
@@ -84,6 +109,9 @@ def _read(path: Path) -> YamlSource:
         raise StudyError(f"{path}: the study is empty; allowed keys: {sections}")
     if not isinstance(source.data, dict):
         raise StudyError(f"{path}:1: {got(source.data)}; allowed: a mapping with the keys {sections}")
+    if TEMPLATE in source.data:
+        where = f"{path}:{source.line((TEMPLATE,))}: {TEMPLATE}"
+        raise StudyError(f"{where}: a study is plain data without code; allowed keys: {sections}")
     return source
 
 

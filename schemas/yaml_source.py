@@ -16,6 +16,7 @@ from schemas.problem import Path, Problem
 
 DEEPEST = 32
 """Levels of nesting; a study needs about six."""
+TOO_DEEP = f"nested more than {DEEPEST} levels deep"
 MOST_VALUES = 100_000
 """Values in a file, aliases expanded; a large study has a few thousand."""
 
@@ -65,7 +66,10 @@ def read_yaml(text: str) -> YamlSource:
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         line = mark.line + 1 if mark else 1
-        raise YamlError(line, _syntax_problem(text, line, error.problem or "can't be read")) from None
+        problem = error.problem or "can't be read"
+        if "nesting depth" in problem:  # libyaml's own bound, which it reaches as it reads ahead
+            raise YamlError(line, TOO_DEEP) from None
+        raise YamlError(line, _syntax_problem(text, line, problem)) from None
     except yaml.YAMLError as error:
         raise YamlError(1, f"can't be read: {error}") from None
     return source
@@ -105,7 +109,7 @@ class _Composer:
 
     def _value(self, event: Any, path: Path) -> Any:
         if len(path) > DEEPEST:
-            raise YamlError(_line(event), f"nested more than {DEEPEST} levels deep")
+            raise YamlError(_line(event), TOO_DEEP)
         if isinstance(event, yaml.AliasEvent):
             return self._alias(event)
         if event.tag is not None and event.tag != "!":

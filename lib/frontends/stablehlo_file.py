@@ -4,6 +4,8 @@ import re
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from lib.frontends.errors import FrontendError
 from lib.frontends.hlo_file import read_file
 from lib.frontends.hlo_module import program_of
@@ -23,6 +25,11 @@ ELEMENT_TYPES = {
 """Names of element types in StableHLO and in TensorFlow: those that a program may hold."""
 MAIN = re.compile(r"func\.func (?:public )?@main\((?P<arguments>.*?)\)(?: -> (?P<results>.*))? \{$", re.MULTILINE)
 TENSOR = re.compile(r"tensor<([^>]*)>")
+NOT_BRACKETS = re.compile(rb'"(?:[^"\\]|\\.)*"|//[^\n]*|->')
+"""Texts, comments and arrows, whose brackets and signs are none that nest."""
+DEEPEST = 256
+"""Brackets within brackets; regions, types and literals of real modules take some twenty. MLIR's parser calls itself
+for each, and some ten thousand end the process without a word."""
 HOW = "a StableHLO module as MLIR text or bytecode, whose function @main takes and returns tensors"
 
 
@@ -68,6 +75,8 @@ def _mlir_text(content: bytes, workload: str, file: Path) -> str:
     from tensorflow.python import _pywrap_mlir
 
     try:
+        if not content.startswith(BYTECODE) and (levels := _nested(content)) > DEEPEST:
+            raise ValueError(f"brackets are nested {levels} levels deep; allowed: {DEEPEST}")
         if content.startswith(BYTECODE) and PORTABLE in content[:64]:
             content = stablehlo_extension.deserialize_portable_artifact_str(content)
         return _pywrap_mlir.ExperimentalRunPassPipeline(content, "", False)
@@ -76,6 +85,14 @@ def _mlir_text(content: bytes, workload: str, file: Path) -> str:
         place = re.match(r"-:(\d+):\d+: (?:error: )?(.*)", reason)
         where, what = (f"{file}:{place[1]}", place[2]) if place else (str(file), reason)
         raise FrontendError(f"workload '{workload}': {where}: {what}; the file must hold {HOW}") from error
+
+
+def _nested(text: bytes) -> int:
+    """The most brackets within brackets."""
+    steps = np.zeros(256, np.int8)
+    steps[list(b"([{<")], steps[list(b")]}>")] = 1, -1
+    depth = np.cumsum(steps[np.frombuffer(NOT_BRACKETS.sub(b" ", text), np.uint8)], dtype=np.int32)
+    return int((depth - np.minimum.accumulate(np.minimum(depth, 0))).max(initial=0))
 
 
 def _first_line(error: Exception) -> str:

@@ -85,6 +85,7 @@ def _command_line(folder: Path, line: list[str]) -> tuple[int, str]:
     with printed.open("wb") as file:
         for stream in (1, 2):
             os.dup2(file.fileno(), stream)
+    sys.argv = ["snakemake", *line]  # profiles look at it
     try:
         main(line)
     except SystemExit as end:

@@ -10,6 +10,7 @@ from lib.frontends.hlo_file import read_module
 from lib.frontends.hlo_module import program_of
 from lib.frontends.hlo_text import parse_hlo_text
 from lib.job import in_words
+from tests.lib.frontends.fuzzing import edits, garbled
 
 TEXT = """\
 HloModule fuzzed, entry_computation_layout={(f32[2,8,8,3]{3,2,1,0})->(f32[2,4], s32[2])}
@@ -72,19 +73,6 @@ PIECES = [
     "\n",
     "ROOT ",
 ]
-
-
-def garbled(data: bytes, edits: list[tuple[float, int, bytes]]) -> bytes:
-    """Each edit: at a share of the length, some bytes taken out and others put in."""
-    for place, length, piece in edits:
-        start = int(place * len(data))
-        data = data[:start] + piece + data[start + length :]
-    return data
-
-
-def edits(pieces: st.SearchStrategy[bytes]) -> st.SearchStrategy:
-    one = st.tuples(st.floats(0, 1, exclude_max=True), st.integers(0, 40), pieces)
-    return st.lists(one, min_size=1, max_size=4)
 
 
 def program_or_words(content: bytes) -> None:
