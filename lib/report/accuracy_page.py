@@ -10,6 +10,7 @@ from schemas.evaluation import BASELINES
 
 MOST_VARIANTS = 8
 """Hardware variants that have sections of their own; sampled ones are shown by group."""
+COVERED = "Points that would cover each other are drawn once."
 IN_CHARTS = ("learned", "analytical", "calibrated-analytical")
 MOST_MODELS = 6
 """Models of a task, the headline first, in charts and in tables with a column a model; all are in the first table."""
@@ -69,7 +70,6 @@ def _add_variant(page: Page, data: ReportData, evaluation: str, task: str, hardw
     artifact, headline = data.evaluations[evaluation], data.headline(evaluation)[task]
     overall, predictions = artifact["overall.parquet"], artifact["predictions.parquet"]
     origin = artifact.manifest.origin
-    source = f"Labels: {origin}."
     few = _fewer(order, artifact.manifest.spec["models"], task)
     page.heading(f"{task.capitalize()} task on {hardware}")
     page.table(accuracy_tables.accuracy_table(overall, task, hardware, order, data.held_out(evaluation), origin))
@@ -80,7 +80,7 @@ def _add_variant(page: Page, data: ReportData, evaluation: str, task: str, hardw
     means = _named(means, headline)
     shown = means[means["model"].isin([*IN_CHARTS, *(name for name in few if name not in BASELINES)])]
     name = tables.metric_name(metric)
-    page.chart(charts.bars_by_program(shown, f"{name} by test program, {hardware}", name), source)
+    page.chart(charts.bars_by_program(shown, f"{name} by test program, {hardware}", name), origin, "Mean over seeds.")
     page.table(accuracy_tables.program_table(programs, task, hardware, few))
     points = predictions[(predictions["task"] == task) & (predictions["hardware"] == hardware)]
     learned = points[points["model"] == headline].dropna(subset=["predicted_s"])
@@ -94,16 +94,18 @@ def _add_variant(page: Page, data: ReportData, evaluation: str, task: str, hardw
         }
         page.chart(
             accuracy_charts.slowdown_distribution(curves, f"Slowdown of picked tiles by kernel, {hardware}"),
-            f"Each kernel of the test programs counts alike. {source}",
+            origin,
+            "Each kernel of the test programs counts alike.",
         )
         figure = charts.predicted_against_actual(
             _named(points[points["model"].isin([headline, "analytical"])], headline),
             f"Picked tile against the best tile, {hardware}", "best tile of the kernel", "tile picked",
         )  # fmt: skip
-        page.chart(figure, f"One point a kernel of the test programs. {source}")
+        page.chart(figure, origin, f"One point a kernel of the test programs. {COVERED}")
     else:
         figure = accuracy_charts.calibration(learned, f"Predicted against actual by kernel class, {hardware}")
-        page.chart(figure, f"One point a kernel of the test programs, {headline}; the darker, the denser. {source}")
+        note = f"One point a kernel of the test programs, {headline}; the darker, the denser. {COVERED}"
+        page.chart(figure, origin, note)
     worst = artifact["worst.parquet"]
     if len(worst):
         page.table(accuracy_tables.worst_table(worst, task, hardware, headline))

@@ -24,7 +24,7 @@ def best_so_far_chart(traces: pd.DataFrame, headlines: Sequence[str | None], tit
     dashed.
     """
     figure = new_figure(title, "target seconds a program", "speedup over the default", height=480)
-    figure.update_layout(legend={"y": -0.2, "yanchor": "top"}, margin={"t": 60, "b": 110})
+    figure.update_layout(legend={"y": -0.2, "yanchor": "top"}, margin={"t": 30, "b": 110})
     spent = traces["target_s"]
     spent = spent[spent > 0]
     if not len(spent):

@@ -71,6 +71,7 @@ def autotune_page(data: ReportData, id: str) -> Page:
     bars = charts.bars_by_program(_gains(rows, headline_strategy(artifacts)), _titled(artifacts), "% faster")
     page.chart(
         bars.update_xaxes(title="program"),
+        origin,
         "Runtime under the default configuration over that of the one found, minus 1, mean over seeds.",
     )
     page.table(program_table(artifacts))
@@ -152,6 +153,7 @@ def _progress(page: Page, artifacts: Sequence[Artifact]) -> None:
                 title = f"{STAGE_WORDS[str(stage)]}, {begin}; {cost_s:g} s a compile"
                 page.chart(
                     best_so_far_chart(rows, [headline_strategy(artifacts), fusion_headline(artifacts)], title),
+                    artifacts[0].manifest.origin,
                     "Geometric mean over programs; bands: least and greatest mean of a single seed.",
                 )
 

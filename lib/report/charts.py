@@ -1,21 +1,28 @@
-"""Charts: a table in, a Plotly figure out. Every axis has a unit; colours mean the same everywhere."""
+"""Charts: a table in, a Plotly figure out. Every axis has a unit; colours mean the same everywhere.
+
+Fonts and the colours of axes and paper are the page's.
+"""
 
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
+
+from lib.report.chart_data import one_a_cell
 
 COLOURS = {
     "learned": "#2563eb",
     "analytical": "#d97706",
     "calibrated-analytical": "#b45309",
     "default": "#6b7280",
-    "random": "#9ca3af",
+    "random": "#7b8494",
     "baseline": "#d97706",
     "best": "#2563eb",
 }
-OTHERS = ("#059669", "#7c3aed", "#db2777", "#0891b2", "#65a30d", "#475569")
-PALETTE = ("#2563eb", "#d97706", *OTHERS, "#b91c1c", "#a16207", "#1d4ed8", "#0f766e", "#9333ea", "#be185d", "#4d7c0f")
-"""For things that have no fixed colour."""
+OTHERS = ("#059669", "#7c3aed", "#db2777", "#0891b2", "#65a30d", "#64748b")
+PALETTE = ("#2563eb", "#d97706", *OTHERS, "#dc2626", "#a16207", "#3b82f6", "#0f766e", "#9333ea", "#e11d48", "#4d7c0f")
+"""For things that have no fixed colour. All colours have a contrast of 3 : 1 on white and on the page's dark
+paper (WCAG 2.1, success criterion 1.4.11)."""
+LINE_OF_EQUALITY = {"color": "#6b7280", "width": 1}
 
 
 def colour(name: str, position: int = 0) -> str:
@@ -27,12 +34,10 @@ def new_figure(title: str, x: str, y: str, height: int = 380) -> go.Figure:
     """An empty figure in the house's style."""
     figure = go.Figure()
     figure.update_layout(
-        title={"text": title, "x": 0, "xanchor": "left", "font": {"size": 15}},
-        template="plotly_white",
+        title=title,
         height=height,
-        margin={"l": 70, "r": 20, "t": 84, "b": 60},
+        margin={"l": 70, "r": 20, "t": 40, "b": 60},
         legend={"orientation": "h", "y": 1.01, "yanchor": "bottom", "x": 0, "xanchor": "left"},
-        font={"family": "system-ui, sans-serif", "size": 13},
         xaxis_title=x,
         yaxis_title=y,
     )
@@ -54,7 +59,8 @@ def bars_by_program(table: pd.DataFrame, title: str, unit: str) -> go.Figure:
 def predicted_against_actual(table: pd.DataFrame, title: str, actual: str, predicted: str) -> go.Figure:
     """Log-log scatter with the diagonal. `table`: model, runtime_s, predicted_s, workload, root, kernel_class."""
     figure = new_figure(title, f"{actual}, us", f"{predicted}, us", height=480)
-    for position, (model, rows) in enumerate(table.groupby("model", sort=False)):
+    for position, (model, whole) in enumerate(table.groupby("model", sort=False)):
+        rows = one_a_cell(whole, "runtime_s", "predicted_s", "model")
         figure.add_scattergl(
             x=rows["runtime_s"] * 1e6, y=rows["predicted_s"] * 1e6, mode="markers", name=str(model),
             marker={"size": 5, "opacity": 0.6, "color": colour(str(model), position)},
@@ -69,9 +75,7 @@ def log_log_with_diagonal(figure: go.Figure, values: np.ndarray) -> go.Figure:
     values = values[np.isfinite(values) & (values > 0)]
     if len(values):
         ends = [values.min(), values.max()]
-        figure.add_scatter(
-            x=ends, y=ends, mode="lines", line={"color": "#374151", "width": 1}, name="equal", hoverinfo="skip"
-        )
+        figure.add_scatter(x=ends, y=ends, mode="lines", line=LINE_OF_EQUALITY, name="equal", hoverinfo="skip")
     figure.update_xaxes(type="log")
     figure.update_yaxes(type="log")
     return figure
@@ -97,8 +101,7 @@ def ours_against_theirs(table: pd.DataFrame, title: str) -> go.Figure:
     if len(drawn):
         values = drawn[["ours", "theirs"]].to_numpy()
         ends = [values.min(), values.max()]
-        line = {"color": "#374151", "width": 1}
-        figure.add_scatter(x=ends, y=ends, mode="lines", line=line, name="equal", hoverinfo="skip")
+        figure.add_scatter(x=ends, y=ends, mode="lines", line=LINE_OF_EQUALITY, name="equal", hoverinfo="skip")
     figure.update_xaxes(type="log", exponentformat="power", dtick=1)
     figure.update_yaxes(type="log", exponentformat="power", dtick=1)
     return figure
@@ -106,7 +109,7 @@ def ours_against_theirs(table: pd.DataFrame, title: str) -> go.Figure:
 
 def ours_over_theirs(table: pd.DataFrame, title: str) -> go.Figure:
     """Ratio of every pair by source; validation figures filled, calibration figures hollow. `table`: as above."""
-    figure = new_figure(title, "", "ours / theirs", height=460)
+    figure = new_figure(title, "source", "ours / theirs", height=460)
     drawn = table[(table["ours"] > 0) & (table["theirs"] > 0)]
     for position, (source, rows) in enumerate(drawn.groupby("source", sort=False)):
         spread_out = np.linspace(-0.3, 0.3, len(rows)) if len(rows) > 1 else np.zeros(1)
@@ -185,16 +188,27 @@ def _narrow(histories: dict[str, pd.DataFrame]) -> bool:
 
 
 def ratio_by_class(table: pd.DataFrame, title: str) -> go.Figure:
-    """Simulated over estimated time, a box a kernel class, log scale. `table`: workload, root, kernel_class, ratio."""
+    """Simulated over estimated time, a box a kernel class, log scale, and the kernels beyond its whiskers (5, 95 %).
+
+    `table`: workload, root, kernel_class, ratio.
+    """
     classes = table.groupby("kernel_class")["ratio"].median().sort_values().index
-    figure = new_figure(title, "simulator / analytical model", "", height=140 + 60 * len(classes))
+    figure = new_figure(title, "simulator / analytical model", "kernel class", height=140 + 60 * len(classes))
+    shade = colour("learned")
     for kernel_class in classes:
         rows = table[table["kernel_class"] == kernel_class]
+        low, *quartiles, high = rows["ratio"].quantile([0.05, 0.25, 0.5, 0.75, 0.95])
+        name = f"{kernel_class} ({len(rows)})"
         figure.add_box(
-            x=rows["ratio"], y0=f"{kernel_class} ({len(rows)})", orientation="h", boxpoints="all", pointpos=0,
-            jitter=0.6, marker={"size": 4, "opacity": 0.5, "color": colour("learned")}, line={"width": 1.5},
-            fillcolor="rgba(0,0,0,0)", showlegend=False, text=rows["workload"] + " · " + rows["root"],
-            hovertemplate="%{text}<br>%{x:.3g}<extra></extra>",
+            y=[name], lowerfence=[low], q1=quartiles[:1], median=quartiles[1:2], q3=quartiles[2:], upperfence=[high],
+            orientation="h", name=name, line={"width": 1.5, "color": shade},
+            fillcolor="rgba(0,0,0,0)", showlegend=False,
+        )  # fmt: skip
+        outside = rows[(rows["ratio"] < low) | (rows["ratio"] > high)]
+        figure.add_scatter(
+            x=outside["ratio"], y=[name] * len(outside), mode="markers", showlegend=False, orientation="h",
+            name=f"{kernel_class}, beyond the whiskers", marker={"size": 4, "opacity": 0.5, "color": shade},
+            text=outside["workload"] + " · " + outside["root"], hovertemplate="%{text}<br>%{x:.3g}<extra></extra>",
         )  # fmt: skip
     figure.update_xaxes(type="log", dtick="D2")
     figure.add_vline(x=1, line={"color": colour("baseline"), "dash": "dash", "width": 1})

@@ -21,11 +21,12 @@ def add_data_size(page: Page, data: ReportData) -> None:
     points = data_size_points(data)
     for group, rows in points.groupby("group", sort=False):
         metric = metric_name(rows["metric"].iloc[0])
+        origin = data.models[str(group)][0].manifest.origin
         page.heading(f"Error against data: {group}")
         for size, unit in (("programs", "training programs"), ("rows", "training rows")):
             if rows[size].nunique() > 1:
                 title = f"{group}: {metric} against {unit}"
-                page.chart(charts.error_by_size(rows, size, unit, metric, title), "Mean of the seeds.")
+                page.chart(charts.error_by_size(rows, size, unit, metric, title), origin, "Mean of the seeds.")
         page.table(_table(rows, metric))
 
 

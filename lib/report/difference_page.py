@@ -73,7 +73,9 @@ def _add_variant(page: Page, name: str, artifact: Artifact) -> None:
     page.table(class_table(kernels))
     page.chart(
         charts.ratio_by_class(kernels[long(kernels)], f"Simulated over estimated time, {name}"),
-        f"One point a kernel of {SHORT_S * 1e6:g} us or more (in brackets their number). Dashed: equal.",
+        "simulated",
+        f"Kernels of {SHORT_S * 1e6:g} us or more (in brackets their number). Box: the middle half; whiskers: 5 % and "
+        "95 %; points: kernels beyond them. Dashed: equal.",
     )
     page.table(worst_kernels_table(kernels))
     if len(tiles):

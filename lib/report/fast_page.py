@@ -25,7 +25,7 @@ from lib.report.search_comparison import (
 )
 from lib.report.search_figures import best_so_far_band, gain_halves, geometric_mean
 from lib.report.search_goals import SearchGoalResult, search_goal_results
-from lib.report.search_page import OBJECTIVE_WORDS, ORIGIN, paper_convergence
+from lib.report.search_page import MODELS_NOTE, OBJECTIVE_WORDS, paper_convergence
 from lib.report.tables import Table, number
 from schemas.reference import load_reference
 
@@ -66,7 +66,8 @@ def fast_page(data: ReportData) -> Page:
             page.heading(f"{words} over TPU-v3 (figure {place})")
             page.chart(
                 beside_paper_chart(table, f"{words} over TPU-v3, figure {place} beside ours", f"x, {words}"),
-                f"{ORIGIN} Filled: ours; hollow: the paper's, read off the figure. {_objective_note(prefix)}",
+                "simulated, published",
+                f"{MODELS_NOTE} Filled: ours; hollow: the paper's, read off the figure. {_objective_note(prefix)}",
             )
             page.table(speedup_table(table, f"Figure {place}: {words} over TPU-v3, times"))
     page.table(found_table(data))
@@ -213,7 +214,8 @@ def _convergence(page: Page, data: ReportData) -> None:
                 curves, paper_convergence() if with_paper else {}, f"Best so far against trials, {workloads}",
                 OBJECTIVE_WORDS[spec["objective"]],
             ),
-            f"{ORIGIN} Mean over islands, each with a seed of its own, and its 90 % interval (Student's t). "
+            "simulated, published" if with_paper else "simulated",
+            f"{MODELS_NOTE} Mean over islands, each with a seed of its own, and its 90 % interval (Student's t). "
             + "Dotted: the paper's five runs, read off figure 11; its tpe is the Bayesian optimiser." * with_paper,
         )  # fmt: skip
         page.table(Table("After the last trial", ["search", "optimiser", "trials", "mean", "90 % interval"], rows))
@@ -243,6 +245,7 @@ def _returns(page: Page, data: ReportData) -> None:
     page.table(break_even_table(gains, costs, printed))
     page.chart(
         returns_figure(gains, costs, "Return on investment against volume, figure 6"),
+        "modelled",
         "Savings over what making the design costs. Solid: our designs; dotted: round gains. Costs: those of search "
         f"{searches[0]}.",
     )
@@ -270,7 +273,8 @@ def _fidelity(page: Page, data: ReportData) -> None:
                 beside_paper_chart(
                     build_up(rows), "Speedup over one TPU-v3 core, one change after the other", "x, speedup"
                 ),
-                "Simulated. Filled: ours; hollow: the paper's, read off the figure.",
+                "simulated, published",
+                "Filled: ours; hollow: the paper's, read off the figure.",
             )
         page.heading(source_title(source))
         if rows["quantity"].nunique() > 1:

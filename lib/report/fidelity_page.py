@@ -37,9 +37,15 @@ def fidelity_page(data: ReportData) -> Page:
     page.table(summary_table(figures))
     comparable = figures[figures["relation"] == "equal"]
     page.chart(
-        charts.ours_against_theirs(comparable, "Ours against theirs"), "Filled: validation. Hollow: calibration."
+        charts.ours_against_theirs(comparable, "Ours against theirs"),
+        "simulated, published",
+        "Filled: validation. Hollow: calibration.",
     )
-    page.chart(charts.ours_over_theirs(comparable, "Ours over theirs, by source"), "The band: within 10 %.")
+    page.chart(
+        charts.ours_over_theirs(comparable, "Ours over theirs, by source"),
+        "simulated, published",
+        "The band: within 10 %.",
+    )
     page.heading("Where the papers contradict themselves")
     page.text("No model can meet all of these figures. They are listed, not chased.")
     page.table(errata_table())

@@ -53,7 +53,7 @@ def measured_page(data: ReportData) -> Page:
     if len(whole):
         page.heading("Sum of kernels against the program compiled whole")
         page.table(whole_table(whole))
-        page.chart(whole_chart(whole), "Measured. The compiler fuses the whole program as it likes.")
+        page.chart(whole_chart(whole), "measured", "The compiler fuses the whole program as it likes.")
     for (hardware, simulated_on), rows in measured.beside.groupby(["hardware", "simulated_on"]):
         page.heading(f"How far a simulator is off: {simulated_on} beside {hardware}")
         page.text(
@@ -63,7 +63,7 @@ def measured_page(data: ReportData) -> Page:
         page.table(beside_table(rows, str(simulated_on)))
         shown = rows.assign(model=rows["kernel_class"])
         figure = charts.predicted_against_actual(shown, "Kernels of all programs by class", "measured", "simulated")
-        page.chart(figure, f"x: measured on {hardware}; y: simulated on {simulated_on}.")
+        page.chart(figure, "measured, simulated", f"x: measured on {hardware}; y: simulated on {simulated_on}.")
     return page
 
 

@@ -1,21 +1,28 @@
 """The report as one self-contained HTML file."""
 
+import base64
+import gzip
 import json
-import re
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import plotly.graph_objects as go
 from jinja2 import Environment, FileSystemLoader
 from markupsafe import Markup
 from plotly.offline import get_plotlyjs
 
-from lib.report.tables import Table
+from lib.report.chart_data import plain_figure
+from lib.report.chart_description import described
+from lib.report.tables import Table, numeric_columns, raw
 
-TEMPLATE = "page.html.jinja"
-MOST_TABS_A_GROUP = 3
-"""Of pages of one kind; more become one menu."""
-NUMBER = re.compile(r"-?|[-+]?[\d,.]+(e[-+]?\d+)?( [kMG]i?B(/s)?| [MG]Hz)?( \[.*\])?")
+TEMPLATE, STYLE, SCRIPT = "page.html.jinja", "page.css", "page.js"
+MOST_LINKS_A_GROUP = 3
+"""Pages of one kind; more are folded into one entry of the menu."""
+MANY_HEADINGS = 4
+"""A page with so many begins with a list of them."""
+ORIGINS = ("simulated", "measured", "recorded", "published", "modelled")
+"""Where a chart's numbers may come from; several are joined by commas."""
 
 
 @dataclass(frozen=True)
@@ -31,7 +38,7 @@ class Card:
 
 @dataclass
 class Page:
-    """One tab or entry of a menu: an ordered list of parts."""
+    """One entry of the menu: an ordered list of parts."""
 
     id: str
     title: str
@@ -60,44 +67,57 @@ class Page:
         """A table."""
         self.parts.append({"kind": "table", "table": table})
 
-    def chart(self, figure: go.Figure, note: str = "") -> None:
-        """A chart; `note` says where the numbers come from."""
+    def links(self, text: str, targets: dict[str, str]) -> None:
+        """A paragraph and links below it: id of a page to what the link says."""
+        self.parts.append({"kind": "links", "text": text, "targets": targets})
+
+    def chart(self, figure: go.Figure, origin: str, note: str = "") -> None:
+        """A chart. `origin`: of its numbers, one or more of ORIGINS; `note` says what a reader must know."""
         title = figure.layout.title.text
-        self.parts.append({"kind": "chart", "figure": figure, "title": title, "note": note})
+        self.parts.append({"kind": "chart", "figure": figure, "title": title, "origin": origin, "note": note})
+
+    @property
+    def headings(self) -> list[dict]:
+        """The parts that are headings."""
+        return [part for part in self.parts if part["kind"] == "heading"]
 
 
 def menu_of(pages: list[Page]) -> list[list[Page]]:
-    """The tabs in order: one page each, or all pages of a group that would take too many tabs."""
+    """The entries in order: one page each, or all pages of a group that would take too many entries."""
     groups: dict[str, list[Page]] = {}
     for page in pages:
         groups.setdefault(page.group or page.id, []).append(page)
     menu: list[list[Page]] = []
     for together in groups.values():
-        menu.extend([together] if len(together) > MOST_TABS_A_GROUP else [[page] for page in together])
+        menu.extend([together] if len(together) > MOST_LINKS_A_GROUP else [[page] for page in together])
     return menu
 
 
-def is_number(cell: str) -> bool:
-    """Whether a table's cell holds a number, possibly with a unit or an interval."""
-    return bool(NUMBER.fullmatch(cell))
-
-
 def render(title: str, subtitle: str, pages: list[Page]) -> str:
-    """The whole file. Charts are drawn when their page is first shown."""
-    figures: dict[str, dict] = {}
+    """The whole file. Charts and what draws them are packed, and unpacked by the page's script; the rest is HTML."""
+    figures: dict[str, dict[str, Any]] = {}
     for page in pages:
-        for part in page.parts:
+        for place, part in enumerate(page.parts):
+            part["id"] = f"{page.id}-{place}"
             if part["kind"] == "chart":
-                part["id"] = f"figure-{len(figures)}"
-                figures[part["id"]] = json.loads(part["figure"].to_json())
-    environment = Environment(loader=FileSystemLoader(Path(__file__).parent), autoescape=True)
-    environment.filters["is_number"] = is_number
-    environment.filters["has_numbers"] = lambda table, column: all(is_number(row[column]) for row in table.rows)
+                figures[part["id"]] = plain_figure(part["figure"])
+                part |= {"words": described(figures[part["id"]]), "height": part["figure"].layout.height}
+    folder = Path(__file__).parent
+    environment = Environment(loader=FileSystemLoader(folder), autoescape=True)
+    environment.filters |= {"raw": raw, "numeric_columns": numeric_columns}
     return environment.get_template(TEMPLATE).render(
         title=title,
         subtitle=subtitle,
         pages=pages,
         menu=menu_of(pages),
-        plotly=Markup(get_plotlyjs()),
-        figures=Markup(json.dumps(figures, sort_keys=True).replace("</", "<\\/")),
+        many_headings=MANY_HEADINGS,
+        style=Markup((folder / STYLE).read_text()),
+        script=Markup((folder / SCRIPT).read_text()),
+        figures=packed(json.dumps(figures, sort_keys=True, separators=(",", ":"))),
+        plotly=packed(get_plotlyjs()),
     )
+
+
+def packed(text: str) -> str:
+    """Compressed, as text; the same for the same `text`."""
+    return base64.b64encode(gzip.compress(text.encode(), mtime=0)).decode()

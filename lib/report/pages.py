@@ -8,9 +8,11 @@ from lib.report.difference_page import difference_page
 from lib.report.fast_page import fast_page
 from lib.report.fidelity_page import fidelity_page
 from lib.report.goals import goal_results
+from lib.report.hardware_page import hardware_page
 from lib.report.headline import summary as headline_summary
 from lib.report.measured_goals import measured_goal_results
 from lib.report.measured_page import measured_page
+from lib.report.model_page import model_page
 from lib.report.page import Card, Page, render
 from lib.report.paper_page import goals_in_words, paper_page
 from lib.report.report_data import ReportData
@@ -48,10 +50,12 @@ def build_report(data: ReportData) -> tuple[str, Summary]:
         *(accuracy_page(data, name) for name in data.evaluations),
         measured_page(data),
         training_page(data),
+        *(model_page(data, name) for name in data.models),
         *(autotune_page(data, name) for name in data.autotunes),
         fast_page(data),
         surrogate_page(data),
         *(search_page(data, name) for name in data.searches),
+        *(hardware_page(data, name) for name in data.spec["hardware"]),
         difference_page(data),
         fidelity_page(data),
         run_page(data),

@@ -23,7 +23,7 @@ from schemas.search_artifact import SearchArtifact, SearchSummaryArtifact
 MIB = 2**20
 
 
-def read_report_data(spec: dict[str, Any], inputs: Any, benchmarks: Path) -> ReportData:
+def read_report_data(spec: dict[str, Any], inputs: Any, results: Path) -> ReportData:
     """Read and check everything. `inputs`: lists of manifest paths named programs, shards,
     differences, models, evaluations, autotunes, searches, search_summaries, fidelity. Raises ArtifactError for a
     damaged artifact."""
@@ -50,8 +50,9 @@ def read_report_data(spec: dict[str, Any], inputs: Any, benchmarks: Path) -> Rep
         },
         fidelity={Path(path).parent.name: FidelityArtifact.read(path) for path in inputs.fidelity},
         measured=read_measured(shards),
-        wall_times=read_wall_times(benchmarks),
+        wall_times=read_wall_times(results / "benchmark"),
         software=software,
+        results=str(results),
     )
 
 

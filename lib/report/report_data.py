@@ -40,6 +40,8 @@ class ReportData:
     wall_times: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=WALL_TIME_COLUMNS))
     """One row a job that ran."""
     software: dict[str, str] = field(default_factory=dict)
+    results: str = "results"
+    """The study's folder of results, for paths that a person may copy."""
 
     @property
     def origins(self) -> list[str]:

@@ -22,19 +22,22 @@ def run_page(data: ReportData) -> Page:
     if not len(jobs):
         return page
     page.text(NOTE)
-    page.chart(bars_by_rule(jobs.groupby("rule")["wall_s"].sum(), "Wall time by rule, all jobs added up", "seconds"))
+    page.chart(
+        bars_by_rule(jobs.groupby("rule")["wall_s"].sum(), "Wall time by rule, all jobs added up", "wall time", "s"),
+        "measured",
+    )
     memory = jobs.groupby("rule")["max_rss_mb"].max().dropna()
     if len(memory):
-        page.chart(bars_by_rule(memory, "Most memory of a job by rule", "MB"))
+        page.chart(bars_by_rule(memory, "Most memory of a job by rule", "memory", "MB"), "measured")
     page.table(rule_table(jobs))
     page.table(slowest_table(jobs))
     return page
 
 
-def bars_by_rule(values: pd.Series, title: str, unit: str) -> go.Figure:
+def bars_by_rule(values: pd.Series, title: str, quantity: str, unit: str) -> go.Figure:
     """A bar a rule, the longest on top. `values`: by rule."""
     values = values.sort_values()
-    figure = new_figure(title, unit, "", height=120 + 40 * len(values))
+    figure = new_figure(title, f"{quantity}, {unit}", "rule", height=120 + 40 * len(values))
     figure.add_bar(
         y=values.index, x=values, orientation="h", marker_color=colour("learned"),
         hovertemplate="%{y}: %{x:.3g} " + unit + "<extra></extra>",

@@ -8,16 +8,16 @@ import plotly.graph_objects as go
 
 from lib.report.charts import COLOURS, colour, new_figure
 
-MOST_POINTS = 1500
+MOST_POINTS = 1000
 """Trials that a scatter shows besides the Pareto front; more would make the report slow to open."""
 BAND_OPACITY = 0.18
 STATE_COLOURS = {
     "ok": "#2563eb",
-    "bound": "#93c5fd",
+    "bound": "#0891b2",
     "area": "#d97706",
     "tdp": "#b45309",
     "latency": "#7c3aed",
-    "infeasible": "#9ca3af",
+    "infeasible": "#7b8494",
 }
 OPTIMISER_COLOURS = {
     "swarm": "#2563eb",
@@ -113,7 +113,7 @@ def trade_off_chart(
                 x=[design[column]], y=[design["speed_ratio"]], mode="markers", name=name, legendgroup=name,
                 showlegend=place == 1,
                 marker={"size": 13, "symbol": ("diamond", "star", "square", "cross", "x")[position % 5],
-                        "color": (COLOURS["baseline"], "#b91c1c", "#059669", "#7c3aed", "#db2777")[position % 5]},
+                        "color": (COLOURS["baseline"], "#dc2626", "#059669", "#7c3aed", "#db2777")[position % 5]},
                 row=1, col=place,
             )  # fmt: skip
         figure.update_xaxes(title_text=axis_title, type="log", row=1, col=place)
@@ -148,7 +148,7 @@ def states_chart(trials: pd.DataFrame, title: str, parts: int = 20) -> go.Figure
 def kernels_side_by_side(table: pd.DataFrame, title: str, baseline: str, most: int = 20) -> go.Figure:
     """Time a query by kernel of two designs. `table`: label, baseline_s, best_s (of a query), heaviest first."""
     rows = table.head(most).iloc[::-1]
-    figure = new_figure(title, "time per query, us", "", height=140 + 26 * len(rows))
+    figure = new_figure(title, "time per query, us", "kernel", height=140 + 26 * len(rows))
     for column, name in (("best_s", "best"), ("baseline_s", "baseline")):
         figure.add_bar(
             y=rows["label"], x=rows[column] * 1e6, orientation="h", marker_color=COLOURS[name],
@@ -176,7 +176,7 @@ def return_chart(lines: Mapping[str, tuple[np.ndarray, np.ndarray]], ours: Seque
 
 def beside_paper_chart(table: pd.DataFrame, title: str, unit: str) -> go.Figure:
     """Grouped bars by workload: ours filled, the paper's hollow. `table`: workload, series, ours, paper (NaN: none)."""
-    figure = new_figure(title, "", unit, height=440)
+    figure = new_figure(title, "workload", unit, height=440)
     for position, (series, rows) in enumerate(table.groupby("series", sort=False)):
         shade = (COLOURS["default"], COLOURS["best"], "#059669", "#7c3aed")[position % 4]
         for column, name in (("ours", f"{series}, ours"), ("paper", f"{series}, paper")):

@@ -38,7 +38,7 @@ OBJECTIVE_WORDS = {
     "latency": "the baseline's latency over the design's",
     "energy": "the baseline's energy of a query over the design's",
 }
-ORIGIN = "Runtimes simulated; power and area by the model that the limits use."
+MODELS_NOTE = "Power and area by the model that the limits use."
 
 
 def search_page(data: ReportData, name: str) -> Page:
@@ -58,14 +58,17 @@ def search_page(data: ReportData, name: str) -> Page:
     named = [designs.compiled, designs.scheduled, *designs.references]
     page.chart(
         trade_off_chart(trials, places(designs, named), AXES, "Speed against power, area and latency"),
-        f"{ORIGIN} Pareto front: no other design is as good in all four. The paper's figure 12 has step time against "
-        "power and area, without numbers.",
+        "simulated",
+        f"{MODELS_NOTE} Pareto front: no other design is as good in all four. The paper's figure 12 has step time "
+        "against power and area, without numbers.",
     )
     page.heading("Limits and refused trials")
     for unmet in designs.unmet:
         page.text(f"{unmet.text[0].upper()}{unmet.text[1:]}.")
     page.table(limits_table(trials, spec["limits"], taken_of_limits(designs)))
-    page.chart(states_chart(trials, "What became of the trials, by part of the search"), "All islands together.")
+    page.chart(
+        states_chart(trials, "What became of the trials, by part of the search"), "simulated", "All islands together."
+    )
     page.table(states_table(trials))
     if designs.best is None:
         page.text("No trial met the limits and ran every workload, so there is no best design to show.")
@@ -86,7 +89,7 @@ def _progress(page: Page, summary: Artifact, spec: Mapping[str, Any], islands: i
     """Best so far against trials; on EfficientNet-B7 the paper's curves beside it."""
     label = f"{spec['optimiser']} ({_islands(islands)})"
     with_paper = spec["workloads"] == [CONVERGENCE_WORKLOAD] and spec["objective"] == "perf-per-tdp"
-    note = f"{ORIGIN} Mean over islands" + (" and its 90 % interval (Student's t)." if islands > 1 else ".")
+    note = f"{MODELS_NOTE} Mean over islands" + (" and its 90 % interval (Student's t)." if islands > 1 else ".")
     if with_paper:
         note += " Dotted: means of the paper's five runs, read off figure 11; its tpe is the Bayesian optimiser."
     page.chart(
@@ -94,6 +97,7 @@ def _progress(page: Page, summary: Artifact, spec: Mapping[str, Any], islands: i
             {label: best_so_far_band(summary)}, paper_convergence() if with_paper else {},
             "Best so far against trials", OBJECTIVE_WORDS[spec["objective"]],
         ),
+        "simulated, published" if with_paper else "simulated",
         note,
     )  # fmt: skip
 
@@ -114,7 +118,8 @@ def _best_design(page: Page, summary: Artifact, spec: Mapping[str, Any], designs
         kernels_side_by_side(
             kernels, f"The 20 kernels that take the most time on {baseline.name}, or on the best design", baseline.name
         ),
-        "Time of all executions of the kernel in a run, divided by the queries of the run over all cores. Simulated.",
+        "simulated",
+        "Time of all executions of the kernel in a run, divided by the queries of the run over all cores.",
     )
     page.table(kernel_table(kernels))
     page.table(residency_table(summary["kernels.parquet"]))
@@ -136,6 +141,7 @@ def _returns(page: Page, data: ReportData, name: str, gain_by_model: Mapping[str
     page.table(break_even_table(gains, costs, {}))
     page.chart(
         returns_figure(gains, costs, "Return on investment against volume"),
+        "modelled",
         "Savings over what making the design costs. Solid: this search's best design under both power models; dotted: "
         "round gains, as the paper's figure 6.",
     )

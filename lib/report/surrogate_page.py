@@ -7,7 +7,7 @@ from lib.report.report_data import ReportData
 from lib.report.search_charts import best_so_far_chart
 from lib.report.search_comparison import screened_searches
 from lib.report.search_figures import band_of
-from lib.report.search_page import OBJECTIVE_WORDS, ORIGIN
+from lib.report.search_page import MODELS_NOTE, OBJECTIVE_WORDS
 from lib.report.tables import Table, interval, number
 from lib.search.evaluations_saved import best_by_evaluations, evaluations_of, reached_at_the_end, saved
 
@@ -31,8 +31,9 @@ def surrogate_page(data: ReportData) -> Page:
                 curves, {}, f"Best so far against full evaluations, {', '.join(spec['workloads'])}",
                 OBJECTIVE_WORDS[spec["objective"]], "full evaluations",
             ),
-            f"{ORIGIN} Mean over islands and its 90 % interval (Student's t). Designs over a limit of area or power "
-            "and those that a bound ends take no full evaluation.",
+            "simulated",
+            f"{MODELS_NOTE} Mean over islands and its 90 % interval (Student's t). Designs over a limit of area or "
+            "power and those that a bound ends take no full evaluation.",
         )  # fmt: skip
         page.table(saved_table(trials, surrogates, plain))
     return page

@@ -1,5 +1,6 @@
 """Tables of the report: plain rows, turned into HTML by the template."""
 
+import re
 from dataclasses import dataclass, field
 
 import pandas as pd
@@ -21,12 +22,31 @@ METRIC_NAMES = {
 }
 
 
+class Number(str):
+    """The text of a number, with the number itself, by which tables are sorted and which their CSV files have."""
+
+    value: float
+
+    def __new__(cls, text: str, value: float) -> "Number":
+        cell = super().__new__(cls, text)
+        cell.value = value
+        return cell
+
+
+class Interval(Number):
+    """The same with an interval in the text."""
+
+    low: float
+    high: float
+
+
 @dataclass(frozen=True)
 class Table:
-    """A table for people: text cells; numbers are right-aligned by the template."""
+    """A table for people: cells of text, numbers made by `number` and `interval`, which the template right-aligns."""
 
     title: str
     columns: list[str]
+    """With units."""
     rows: list[list[str]]
     note: str = ""
     marked: set[int] = field(default_factory=set)
@@ -39,16 +59,40 @@ def number(value: float | None, digits: int = 3) -> str:
     """A number for a cell; a dash where there is none."""
     if value is None or pd.isna(value):
         return "-"
-    if value and abs(value) >= 1000:
-        return f"{value:,.0f}"
-    return f"{value:.{digits}g}"
+    text = f"{value:,.0f}" if value and abs(value) >= 1000 else f"{value:.{digits}g}"
+    return Number(text, float(value))
 
 
 def interval(value: float | None, low: float | None, high: float | None) -> str:
     """`value [low, high]`."""
-    if low is None or high is None or pd.isna(low) or pd.isna(high):
+    if value is None or pd.isna(value) or low is None or high is None or pd.isna(low) or pd.isna(high):
         return number(value)
-    return f"{number(value)} [{number(low)}, {number(high)}]"
+    cell = Interval(f"{number(value)} [{number(low)}, {number(high)}]", float(value))
+    cell.low, cell.high = float(low), float(high)
+    return cell
+
+
+NUMBER = re.compile(r"-?|[-+]?[\d,.]+(e[-+]?\d+)?( [kMG]i?B(/s)?| [MG]Hz)?( \[.*\])?")
+
+
+def numeric_columns(table: Table) -> list[bool]:
+    """Whether all cells of a column hold numbers, possibly with a unit or an interval."""
+    return [all(NUMBER.fullmatch(row[place]) for row in table.rows) for place in range(len(table.columns))]
+
+
+def raw(cell: str) -> dict[str, str]:
+    """What the text of a cell does not say: `value`, and `low` and `high` of an interval, with all digits."""
+    if not isinstance(cell, Number):
+        return {}
+    if isinstance(cell, Interval):
+        return {"value": _digits(cell.value), "low": _digits(cell.low), "high": _digits(cell.high)}
+    exact = cell.replace(",", "") == _digits(cell.value)
+    return {} if exact else {"value": _digits(cell.value)}
+
+
+def _digits(value: float) -> str:
+    """The shortest text that reads back as the same number."""
+    return str(int(value)) if value.is_integer() and abs(value) < 2**53 else repr(value)
 
 
 def metric_name(metric: str) -> str:

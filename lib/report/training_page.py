@@ -1,31 +1,23 @@
-"""The page on training: learning curves of every seed, and error against the size of the training data."""
+"""The page on training: what each model was trained on, and error against the size of the training data."""
 
-from lib.report import charts, tables
-from lib.report.data_size import METRICS, add_data_size
+from lib.report.data_size import add_data_size
 from lib.report.page import Page
 from lib.report.report_data import ReportData
+from lib.report.tables import Table
 
 
 def training_page(data: ReportData) -> Page:
-    """Learning curves and data-size curves."""
+    """All models together; their learning curves are on the pages of the models."""
     page = Page("training", "Training")
     if not data.models:
         return page
     page.table(_sizes(data))
+    page.links("Learning curves, test figures and use of each model:", {f"model-{id}": id for id in data.models})
     add_data_size(page, data)
-    for model, seeds in data.models.items():
-        metric = tables.metric_name(METRICS[data.spec["models"][model]["task"]])
-        histories = {f"seed {seed['model.json'].seed}": seed["history.parquet"] for seed in seeds}
-        page.heading(model)
-        page.chart(
-            charts.training_curve(histories, metric, f"{model}: {metric} on the validation programs"),
-            "Of the running average of the weights. A star marks the best look, whose weights are kept.",
-        )
-        page.chart(charts.loss_curve(histories, f"{model}: loss"))
     return page
 
 
-def _sizes(data: ReportData) -> tables.Table:
+def _sizes(data: ReportData) -> Table:
     """What each model was trained on, and how far."""
     rows = []
     for model, seeds in data.models.items():
@@ -43,7 +35,7 @@ def _sizes(data: ReportData) -> tables.Table:
                 ", ".join(str(step) for step in last),
             ]
         )
-    return tables.Table(
+    return Table(
         "Models",
         ["model", "seeds", "training programs", "kernels", "rows", "step kept", "last step"],
         rows,

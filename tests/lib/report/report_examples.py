@@ -12,6 +12,8 @@ from schemas.hardware import HARDWARE_PRESETS, merged_datapath
 from schemas.return_on_investment import ReturnOnInvestment
 from schemas.search_artifact import DesignSummary, SearchDesigns
 
+TPU_V3 = {"id": "tpu-v3", "runtime": "simulated", "datapath": merged_datapath([HARDWARE_PRESETS["tpu-v3"]])}
+
 
 class Stub:
     """What the report needs of an artifact."""
@@ -173,7 +175,7 @@ def summary(islands: list[Stub]) -> Stub:
 
 def report_data(**changes) -> ReportData:
     searches = changes.get("searches", {"net": [search(1, [1.0, 3.0, np.nan])]})
-    spec = {"workloads": {"net": {}}, "hardware": {"tpu-v3": {}}, "models": {}, "evaluations": {}}
+    spec = {"workloads": {"net": {}}, "hardware": {"tpu-v3": TPU_V3}, "models": {}, "evaluations": {}}
     spec |= changes.pop("spec", {}) | {
         "searches": {name: islands[0].manifest.spec for name, islands in searches.items()},
         "return_on_investment": dict.fromkeys(searches, ReturnOnInvestment().model_dump()),

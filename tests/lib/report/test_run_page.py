@@ -30,7 +30,7 @@ def test_a_chart_of_each_with_its_unit():
         (["program", "search"], [5.0, 6.0]),
         (["program", "search"], [100.0, 200.0]),
     ]
-    assert [chart.layout.xaxis.title.text for chart in charts] == ["seconds", "MB"]
+    assert [chart.layout.xaxis.title.text for chart in charts] == ["wall time, s", "memory, MB"]
 
 
 def test_without_memory_there_is_no_chart_of_it():

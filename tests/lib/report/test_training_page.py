@@ -7,6 +7,8 @@ import pandas as pd
 import pytest
 
 from lib.report.data_size import VALIDATION, data_size_points
+from lib.report.model_page import add_learning_curves
+from lib.report.page import Page
 from lib.report.report_data import ReportData
 from lib.report.training_page import training_page
 from tests.lib.report.report_examples import Stub
@@ -72,12 +74,20 @@ def test_models_that_differ_in_their_data_alone_make_a_curve():
 
 
 def test_the_page_draws_every_seed_and_the_kept_step():
-    page = training_page(data())
+    page = Page("model-whole", "Model: whole")
+    add_learning_curves(page, "tile", data().models["whole"])
     charts = {part["title"]: part["figure"] for part in page.parts if part["kind"] == "chart"}
-    curve = charts["whole: tile-size APE, % on the validation programs"]
+    curve = charts["tile-size APE, % on the validation programs"]
     assert [trace.name for trace in curve.data] == ["seed 1", "seed 1, kept", "seed 2", "seed 2, kept"]
     assert (curve.data[1].x[0], curve.data[1].y[0]) == (20, 1.0)
-    assert [trace.name for trace in charts["half: loss"].data] == ["seed 1, training", "seed 1, validation"]
+    assert [trace.name for trace in charts["Loss"].data][:2] == ["seed 1, training", "seed 1, validation"]
+    (seeds,) = [part["table"] for part in page.parts if part["kind"] == "table"]
+    assert seeds.rows == [["1", "20", "200", "20", "30", "1"], ["2", "20", "200", "20", "20", "1.4"]]
+
+
+def test_the_page_has_sizes_links_to_models_and_data_size_curves():
+    page = training_page(data())
+    charts = {part["title"]: part["figure"] for part in page.parts if part["kind"] == "chart"}
     assert "whole: tile-size APE, % against training programs" in charts
     assert "whole: tile-size APE, % against training rows" in charts
     tables = [part["table"] for part in page.parts if part["kind"] == "table"]
