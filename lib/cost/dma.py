@@ -16,13 +16,14 @@ from lib.schedule.node_table import (
     WINDOW_STRIDE,
     set_extents,
 )
+from lib.schedule.uncounted import uncounted
 
 INDEXED = 0.0
 """Stands for the full extent of a dimension of which indices say the places: what is read there lies apart. The most
 minor dimension of such a table has its full extent below zero, by which it is known."""
 
 
-@njit(cache=True, error_model="numpy", forceinline=True)
+@uncounted(forceinline=True)
 def _extent(dimension, d, tile) -> int:
     span = (tile[dimension[d, LOOP]] - 1) * dimension[d, STRIDE]
     span += (tile[dimension[d, WINDOW_LOOP]] - 1) * dimension[d, WINDOW_STRIDE]
@@ -44,7 +45,7 @@ def whole_extents(operands, loops) -> np.ndarray:
     return whole
 
 
-@njit(cache=True, error_model="numpy", forceinline=True)
+@uncounted(forceinline=True)
 def contiguous_run(dimension, whole, first, end, tile, register_lanes) -> tuple[float, bool]:
     """(elements of a run that lies together in DRAM, whether it consists of whole register tiles).
 
@@ -91,7 +92,7 @@ def _run_of_row(dimension, whole, first, end, tile) -> float:
     return run
 
 
-@njit(cache=True, error_model="numpy", forceinline=True)
+@uncounted(forceinline=True)
 def operand_transfer(model, row, tile, element_bytes, datapath) -> tuple[float, float]:
     """(seconds, bytes) to move the tile of operand `row`, latency left out.
 

@@ -14,6 +14,7 @@ from lib.cost.simulator_constants import FOLDS_OVERLAP, STREAMS_ALONE
 from lib.hardware.datapath import TAPS
 from lib.program.kernels import BATCH, GROUP, IN_C, KERNEL_H, KERNEL_W, OUT_C, OUT_H, OUT_W
 from lib.schedule.schedules import INPUT_STATIONARY, OUTPUT_STATIONARY, SPLIT_AXES, WEIGHT_STATIONARY
+from lib.schedule.uncounted import uncounted
 
 GROUP_SPLIT = SPLIT_AXES.index("groups")
 SPLITS = len(SPLIT_AXES) ** 2
@@ -124,7 +125,7 @@ def pe_splits(datapath, groups, spatial_x, spatial_y) -> np.int64:
     return bits
 
 
-@njit(cache=True, error_model="numpy", forceinline=True)
+@uncounted(forceinline=True)
 def split_over_pes(tile, base_dilation, axis_x, axis_y, pes_x, pes_y) -> tuple[int, int, int, int, int, int, int]:
     """Shares of the busiest PE: (pixels, out_c, in_c, taps, groups, split_taps, split_contraction).
 
@@ -165,21 +166,26 @@ def without_padding(extent, size) -> int:
 def split_evenly(tile, base_dilation, axis_x, axis_y, pes_x, pes_y) -> tuple[int, int, int, int, int, int, int]:
     """:func:`split_over_pes` where an axis of the grid splits a loop only by a divisor; the other PEs stay idle, though
     sums and inputs cross the mesh as if they worked."""
-    shares, whole = np.ones(4, dtype=np.int64), np.ones(4, dtype=np.int64)
-    whole[0] = tile[BATCH] * tile[OUT_H] * tile[OUT_W]
-    whole[1], whole[2] = tile[OUT_C], tile[GROUP]
-    whole[3] = (-(-tile[KERNEL_H] // base_dilation[0])) * (-(-tile[KERNEL_W] // base_dilation[1]))
-    split = 1
-    for axis in range(4):
-        split = (pes_x if axis_x == axis else 1) * (pes_y if axis_y == axis else 1)
-        shares[axis] = whole[axis] // largest_divisor(whole[axis], split)
+    pixels = _even_share(tile[BATCH] * tile[OUT_H] * tile[OUT_W], 0, axis_x, axis_y, pes_x, pes_y)
+    out_c = _even_share(tile[OUT_C], 1, axis_x, axis_y, pes_x, pes_y)
+    groups = _even_share(tile[GROUP], 2, axis_x, axis_y, pes_x, pes_y)
+    taps = (-(-tile[KERNEL_H] // base_dilation[0])) * (-(-tile[KERNEL_W] // base_dilation[1]))
     # The last axis is the contraction: its taps, and with PEs that are more than those its channels.
-    split_taps = min(split, whole[3])
+    split = (pes_x if axis_x == 3 else 1) * (pes_y if axis_y == 3 else 1)
+    split_taps = min(split, taps)
     channels = tile[IN_C] // largest_divisor(tile[IN_C], split // split_taps)
-    return shares[0], shares[1], channels, shares[3], shares[2], split_taps, split
+    taps = _even_share(taps, 3, axis_x, axis_y, pes_x, pes_y)
+    return pixels, out_c, channels, taps, groups, split_taps, split
 
 
-@njit(cache=True, error_model="numpy", forceinline=True)
+@uncounted()
+def _even_share(whole, axis, axis_x, axis_y, pes_x, pes_y) -> int:
+    """Of the extent along one of SPLIT_AXES."""
+    split = (pes_x if axis_x == axis else 1) * (pes_y if axis_y == axis else 1)
+    return whole // largest_divisor(whole, split)
+
+
+@uncounted(forceinline=True)
 def fastest_mapping(dataflow, share, few_channels, is_dot, depthwise_mapping, array, constants) -> Mapping:
     """The mapping of one PE's share (:func:`split_over_pes`) with the fewest cycles among those that the hardware
     admits: a pass a filter tap; taps packed on rows for few input channels; groups of a convolution block-diagonally,
@@ -240,7 +246,7 @@ def fastest_mapping(dataflow, share, few_channels, is_dot, depthwise_mapping, ar
     )  # fmt: skip
 
 
-@njit(cache=True, error_model="numpy", forceinline=True)
+@uncounted(forceinline=True)
 def array_accesses(dataflow, mapping, passes, rows, columns) -> tuple[float, float, float]:
     """Inputs, weights and partial sums that one PE's array takes from and gives to L1, at most a row, a column and a
     column a cycle. `passes`: how often each fold is latched."""

@@ -8,7 +8,6 @@ cannot keep crosses again with every pass.
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from lib.cost.fused_ops import EVERY_STEP, STREAMED
 from lib.cost.pe_memory import fits_on_pe, longest_chunk, with_empty_cells
@@ -16,6 +15,7 @@ from lib.cost.simulator_constants import ACCUMULATOR_BYTES
 from lib.program.kernels import BATCH, GROUP, IN_C, KERNEL_H, KERNEL_W, OUT_C, OUT_H, OUT_W
 from lib.schedule.node_table import node_elements
 from lib.schedule.schedules import INPUT_STATIONARY, OUTPUT_STATIONARY
+from lib.schedule.uncounted import uncounted
 
 PLANS = 12
 """Ways to use a PE's memory that are tried, see :func:`matrix_traffic`."""
@@ -44,7 +44,7 @@ class Traffic(NamedTuple):
     """Chunks of the stream: how often each fold is latched."""
 
 
-@njit(cache=True, error_model="numpy", forceinline=True)
+@uncounted(forceinline=True)
 def matrix_tile(operands, input_row, tile, base_dilation) -> TileElements:
     """Elements of the matrix op on a tile (int64[9]); `input_row`: row of the operand that streams, negative where an
     op of the kernel makes it."""
@@ -59,7 +59,7 @@ def matrix_tile(operands, input_row, tile, base_dilation) -> TileElements:
     return TileElements(streamed, min(inputs, streamed), channels * taps * tile[OUT_C], sums)
 
 
-@njit(cache=True, error_model="numpy", forceinline=True)
+@uncounted(forceinline=True)
 def vector_bytes(operands, crossing, k, tile, out) -> None:
     """Fill float64[2] `out` with the bytes that the vector unit takes from and gives to the buffer in a step that does
     not complete the output tile (its partial sums go and come back), and in one that does."""
@@ -76,7 +76,7 @@ def vector_bytes(operands, crossing, k, tile, out) -> None:
     out[1] += elements * operands.weight[row]
 
 
-@njit(cache=True, error_model="numpy", forceinline=True)
+@uncounted(forceinline=True)
 def matrix_traffic(plan, dataflow, mapping, elements, array, element_bytes, sums_cross) -> Traffic:
     """Traffic of a matrix op under plan 0 to PLANS - 1, results left out (they pass through the vector unit).
 
@@ -98,7 +98,7 @@ def matrix_traffic(plan, dataflow, mapping, elements, array, element_bytes, sums
     return Traffic(sent + operand_bytes, 0.0, passes)
 
 
-@njit(cache=True, error_model="numpy", forceinline=True)
+@uncounted(forceinline=True)
 def _one_stationary(plan, dataflow, mapping, elements, array, element_bytes) -> tuple[float, bool, float]:
     """(bytes of inputs and weights, whether partial sums leave the PE, chunks) of a weight- or input-stationary array.
 
@@ -144,7 +144,7 @@ def _one_stationary(plan, dataflow, mapping, elements, array, element_bytes) -> 
     return moved * element_bytes, spills, passes
 
 
-@njit(cache=True, error_model="numpy", forceinline=True)
+@uncounted(forceinline=True)
 def _output_stationary(plan, mapping, elements, array, element_bytes) -> float:
     """Bytes of inputs and weights of an output-stationary array, where both stream by for every fold of rows pixels and
     columns output channels: inputs of a row of folds and all weights kept (plan 0), all inputs and the weights of a

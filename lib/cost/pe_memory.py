@@ -8,6 +8,7 @@ from numba import njit
 from lib.cost.simulator_constants import ACCUMULATOR_BYTES, VECTOR_REGISTERS
 from lib.hardware.datapath import L2_DISABLED, L2_PRIVATE, L2_SHARED
 from lib.schedule.schedules import INPUT_STATIONARY, OUTPUT_STATIONARY, WEIGHT_STATIONARY
+from lib.schedule.uncounted import uncounted
 
 
 class UsableArray(NamedTuple):
@@ -98,7 +99,7 @@ def usable_arrays(datapath) -> tuple[UsableArray, UsableArray, UsableArray]:
     return usable_array(datapath, weights), usable_array(datapath, outputs), usable_array(datapath, inputs)
 
 
-@njit(cache=True, error_model="numpy", forceinline=True)
+@uncounted(forceinline=True)
 def with_empty_cells(array, used) -> UsableArray:
     """The memory left where the stationary data of a fold are only `used` elements."""
     free = max(0, array.rows * array.columns - used) * array.cell_bytes
@@ -110,14 +111,14 @@ def with_empty_cells(array, used) -> UsableArray:
     )  # fmt: skip
 
 
-@njit(cache=True, error_model="numpy", forceinline=True)
+@uncounted(forceinline=True)
 def fits_on_pe(array, moving, stationary, sums) -> bool:
     """Whether so many bytes can be kept at once."""
     beyond = max(0.0, moving - array.moving_bytes) + max(0.0, stationary - array.stationary_bytes)
     return beyond + max(0.0, sums - array.sum_bytes) <= array.shared_bytes
 
 
-@njit(cache=True, error_model="numpy", forceinline=True)
+@uncounted(forceinline=True)
 def longest_chunk(array, moving, stationary, sums) -> float:
     """Most vectors of a stream of which `moving` bytes and `sums` bytes each can be kept beside `stationary` bytes in
     all; 0 if not even those fit, infinite where a vector takes nothing."""

@@ -12,7 +12,6 @@ that cost the same. The sum takes one representative step of each combination an
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from lib.cost.tile_nest import DIGIT, EDGE_BIT, REDUCES, ROLE, TRIPS, USED, edge_tiles, innermost_output_loop, loops_cut
 from lib.cost.tile_step import (
@@ -27,6 +26,7 @@ from lib.cost.tile_step import (
 from lib.program.kernels import OUTPUT
 from lib.schedule.loops import LOOP_ORDERS
 from lib.schedule.node_table import LOOPS_WALKED
+from lib.schedule.uncounted import uncounted
 
 PART_NAMES = (
     "matrix_s",
@@ -59,7 +59,7 @@ ANY, FIRST, LAST, NOT_FIRST, NOT_LAST, BETWEEN = range(6)
 _SLOT_ORDER = np.arange(8, dtype=np.int64)
 
 
-@njit(cache=True, error_model="numpy", forceinline=True)
+@uncounted(forceinline=True)
 def _set_roles(group, depth, nest) -> tuple[int, int]:
     """Roles of the loops in a group of steps; returns its incoming and outgoing level (-1: first or last step).
 
@@ -89,7 +89,7 @@ def _set_roles(group, depth, nest) -> tuple[int, int]:
     return inner, -1
 
 
-@njit(cache=True, error_model="numpy", forceinline=True)
+@uncounted(forceinline=True)
 def _intervals(loop, partial_sums, outgoing, low, length) -> int:
     """Cut the indices that the role of `loop` (int64[7]) admits into intervals that cost the same.
 
@@ -161,7 +161,7 @@ class LaidOut(NamedTuple):
     padding: bool
 
 
-@njit(cache=True, error_model="numpy", forceinline=True)
+@uncounted(forceinline=True)
 def price_row(model, k, dataflow, order, splits, resident, array, limits, datapath, workspace, parts) -> float:
     """Seconds of kernel `k` under one schedule row, infinite where it does not fit on chip; fills `parts` (float64[16],
     see PART_NAMES) where it does.
@@ -178,7 +178,7 @@ def price_row(model, k, dataflow, order, splits, resident, array, limits, datapa
     return move_row(model, k, resident, datapath, laid_out, workspace, parts)
 
 
-@njit(cache=True, error_model="numpy", forceinline=True)
+@uncounted(forceinline=True)
 def lay_out_row(model, k, order, workspace) -> LaidOut:
     """Find the loops that the tile of `workspace` cuts."""
     nest, loops, computed = workspace.nest, workspace.extents[0], workspace.extents[1]
@@ -194,7 +194,7 @@ def lay_out_row(model, k, order, workspace) -> LaidOut:
     return LaidOut(depth, edge_bits, output_level, partial_sums, padding)
 
 
-@njit(cache=True, error_model="numpy", forceinline=True)
+@uncounted(forceinline=True)
 def compute_row(model, k, dataflow, splits, array, datapath, laid_out, workspace) -> None:
     """Fill `workspace.costs` with what the steps compute, whatever they move, and with their tiles."""
     set_step_tiles(laid_out, workspace)
@@ -202,7 +202,7 @@ def compute_row(model, k, dataflow, splits, array, datapath, laid_out, workspace
         compute_mask(model, k, mask, dataflow, splits, array, datapath, workspace)
 
 
-@njit(cache=True, error_model="numpy", forceinline=True)
+@uncounted(forceinline=True)
 def set_step_tiles(laid_out, workspace) -> None:
     """Fill the tiles of `workspace.costs` by edge mask."""
     costs = workspace.costs
@@ -211,23 +211,23 @@ def set_step_tiles(laid_out, workspace) -> None:
         edge_tiles(workspace.extents[0], workspace.tile, workspace.nest, laid_out.depth, costs.moved_tile)
 
 
-@njit(cache=True, error_model="numpy", forceinline=True)
+@uncounted(forceinline=True)
 def compute_mask(model, k, mask, dataflow, splits, array, datapath, workspace) -> None:
     """Fill `workspace.costs` with what the steps of one edge mask compute; 0: those away from all edges."""
     costs = workspace.costs
     compute_step(model, k, costs.tile[mask], dataflow, splits, array, datapath, costs.room, costs.compute[mask])
 
 
-@njit(cache=True, error_model="numpy", forceinline=True)
+@uncounted(forceinline=True)
 def move_row(model, k, resident, datapath, laid_out, workspace, parts) -> float:
-    """Seconds of a row whose compute is known (:func:`compute_row`) with the operands `resident` on chip; fills
-    `parts`. Whether they fit is not asked."""
+    """Seconds of a row whose compute is known (:func:`compute_row`) with the operands `resident` on chip; fills `parts`
+    unless they are None. Whether they fit is not asked."""
     workspace.costs.resident[0] = resident
     _move(model, k, np.int64(1), datapath, laid_out, workspace, parts)
     return workspace.seconds[0]
 
 
-@njit(cache=True, error_model="numpy", forceinline=True)
+@uncounted(forceinline=True)
 def move_row_everywhere(model, k, datapath, laid_out, workspace, parts) -> None:
     """Fill `workspace.seconds` with what :func:`move_row` says of each placement, by its bits; `parts` are those with
     nothing resident."""
@@ -236,9 +236,10 @@ def move_row_everywhere(model, k, datapath, laid_out, workspace, parts) -> None:
     _move(model, k, np.int64(PLACEMENTS), datapath, laid_out, workspace, parts)
 
 
-@njit(cache=True, error_model="numpy", forceinline=True)
+@uncounted(forceinline=True)
 def _move(model, k, placements, datapath, laid_out, workspace, parts) -> None:
-    """Fill `workspace.seconds` for the first `placements` of `workspace.costs.resident`, and the `parts` of the first.
+    """Fill `workspace.seconds` for the first `placements` of `workspace.costs.resident`, and the `parts` of the first
+    unless they are None.
 
     Where loops and edges lie is the same for all of them, and so is what an operand takes that moves.
     """
@@ -247,28 +248,31 @@ def _move(model, k, placements, datapath, laid_out, workspace, parts) -> None:
     moved_tile = costs.moved_tile if laid_out.padding else costs.tile
     set_load_costs(model, k, nest, depth, edge_bits, placements, moved_tile, datapath, costs)
     set_output_costs(model, k, edge_bits, placements, moved_tile, datapath, costs)
-    steps = 1.0
-    for level in range(depth):
-        steps *= nest[level, TRIPS]
-    parts[:] = 0.0
+    if parts is not None:
+        parts[:] = 0.0
     sum_over_steps(
         nest, depth, laid_out.output_level, laid_out.partial_sums, placements, costs, constants.dma_latency_s,
         workspace.interval_low, workspace.interval_length, seconds, parts,
     )  # fmt: skip
-    parts[EXPOSED_S] += seconds[0]
-    parts[LAUNCH_S] = constants.kernel_launch_s
-    parts[STEPS] = steps
-    parts[OVERHEAD_S] = steps * constants.step_cycles / datapath.clock_hz
+    if parts is not None:
+        steps = 1.0
+        for level in range(depth):
+            steps *= nest[level, TRIPS]
+        parts[EXPOSED_S] += seconds[0]
+        parts[LAUNCH_S] = constants.kernel_launch_s
+        parts[STEPS] = steps
+        parts[OVERHEAD_S] = steps * constants.step_cycles / datapath.clock_hz
     for place in range(placements):
         seconds[place] += constants.kernel_launch_s
 
 
-@njit(cache=True, error_model="numpy")
+@uncounted()
 def sum_over_steps(
     nest, depth, output_level, partial_sums, placements, costs, latency_s, low, length, seconds, parts
 ) -> None:  # fmt: skip
     """Fill `seconds` (float64[8]) with the seconds of all tile steps, launch left out, under each of the first
-    `placements` of `costs.resident`; what they consist of under the first one is added to `parts`.
+    `placements` of `costs.resident`; what they consist of under the first one is added to `parts`, unless
+    those are None.
 
     `output_level`: innermost loop of the nest that the output extends along (-1: none); `partial_sums`: a reducing loop
     lies outside of it.
@@ -328,23 +332,24 @@ def sum_over_steps(
                 seconds[place] += first_s
                 seconds[place] += times * max(compute_s, load_s + back_s + store_s)
                 seconds[place] += last_s
-            _add_compute(costs.compute[mask, complete], times, parts)
-            parts[LOAD_S] += times * first_s
-            parts[LOAD_S] += times * load_s
-            parts[LOAD_S] += times * back_s
-            parts[STORE_S] += times * store_s
-            parts[STORE_S] += times * last_s
-            for role in range(OUTPUT):
-                if incoming < 0:
-                    parts[BYTES + role] += times * costs.load[0, depth, 0, 1 + role]
-                if outgoing >= 0:
-                    parts[BYTES + role] += times * costs.load[0, outgoing, next_mask, 1 + role]
-            if resumes:
-                parts[BYTES + OUTPUT] += times * costs.output[0, next_mask, 0, 1]
-            if stores:
-                parts[BYTES + OUTPUT] += times * costs.output[0, previous_mask, previous_complete, 1]
-            if outgoing < 0:
-                parts[BYTES + OUTPUT] += times * costs.output[0, mask, complete, 1]
+            if parts is not None:
+                _add_compute(costs.compute[mask, complete], times, parts)
+                parts[LOAD_S] += times * first_s
+                parts[LOAD_S] += times * load_s
+                parts[LOAD_S] += times * back_s
+                parts[STORE_S] += times * store_s
+                parts[STORE_S] += times * last_s
+                for role in range(OUTPUT):
+                    if incoming < 0:
+                        parts[BYTES + role] += times * costs.load[0, depth, 0, 1 + role]
+                    if outgoing >= 0:
+                        parts[BYTES + role] += times * costs.load[0, outgoing, next_mask, 1 + role]
+                if resumes:
+                    parts[BYTES + OUTPUT] += times * costs.output[0, next_mask, 0, 1]
+                if stores:
+                    parts[BYTES + OUTPUT] += times * costs.output[0, previous_mask, previous_complete, 1]
+                if outgoing < 0:
+                    parts[BYTES + OUTPUT] += times * costs.output[0, mask, complete, 1]
             level = inner
             while level >= 0:
                 nest[level, DIGIT] += 1
@@ -355,7 +360,7 @@ def sum_over_steps(
             more = level >= 0
 
 
-@njit(cache=True, error_model="numpy", forceinline=True)
+@uncounted(forceinline=True)
 def _add_compute(step, times, parts) -> None:
     parts[EXPOSED_S] -= times * step[0]
     parts[MATRIX_S] += times * step[1]
@@ -366,7 +371,7 @@ def _add_compute(step, times, parts) -> None:
         parts[ARRAY + role] += times * step[5 + role]
 
 
-@njit(cache=True, error_model="numpy", forceinline=True)
+@uncounted(forceinline=True)
 def _with_latency(seconds, latency_s) -> float:
     """Seconds of a transfer, 0 where nothing moves."""
     return seconds + latency_s if seconds > 0 else 0.0

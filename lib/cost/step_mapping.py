@@ -6,7 +6,6 @@ wants other inputs over the mesh.
 """
 
 import numpy as np
-from numba import njit
 
 from lib.cost.matrix_unit import SPLITS, array_accesses, fastest_mapping, split_evenly, split_over_pes
 from lib.cost.mesh import PLANS, matrix_tile, matrix_traffic, vector_bytes
@@ -16,13 +15,14 @@ from lib.cost.vector_unit import vector_cycles, vector_pipes
 from lib.hardware.datapath import MESH, mesh_bytes_per_cycle, processing_elements, vector_lanes_of_core
 from lib.program.kernels import IN_C
 from lib.schedule.schedules import SPLIT_AXES
+from lib.schedule.uncounted import uncounted
 
 MATRIX_BUSY, VECTOR_BUSY, MESH_BUSY, BUFFERED_BUSY, INPUTS, WEIGHTS, SUMS = range(7)
 """What a step keeps busy: seconds of matrix unit, vector unit and mesh; load and store slots of values that went to the
 buffer in between, in seconds; inputs, weights and partial sums that all arrays take from and give to L1."""
 
 
-@njit(cache=True, error_model="numpy")
+@uncounted()
 def busy_of_step(model, k, tile, dataflow, splits, array, datapath, room, busy) -> None:
     """Fill float64[2, 7] `busy` for one step of kernel `k` on a tile (int64[9]): where the step does not complete the
     output tile, and where it does.
@@ -83,7 +83,8 @@ def busy_of_step(model, k, tile, dataflow, splits, array, datapath, room, busy) 
             added = pes * sums * (mapping.row_folds - 1 + (mapping.split_contraction > 1))
             words = pes * traffic.spilled * (ACCUMULATOR_BYTES / 4)
             for complete in range(2):
-                trial[:] = pipes[complete]
+                for pipe in range(len(trial)):
+                    trial[pipe] = pipes[complete, pipe]
                 trial[ARITHMETIC] += added
                 trial[LOAD] += words
                 trial[STORE] += words
@@ -104,7 +105,7 @@ def busy_of_step(model, k, tile, dataflow, splits, array, datapath, room, busy) 
                     busy[complete, SUMS] = pes * accumulated
 
 
-@njit(cache=True, error_model="numpy", forceinline=True)
+@uncounted(forceinline=True)
 def _set_busy(busy, matrix_cycles, vector_busy, mesh_busy, buffered, datapath) -> None:
     """Cycles and lane-words as seconds."""
     busy[MATRIX_BUSY] = matrix_cycles / datapath.clock_hz

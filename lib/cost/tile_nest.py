@@ -1,8 +1,7 @@
 """The loops of a schedule row that are really cut, and the tiles at their edges."""
 
-from numba import njit
-
 from lib.schedule.node_table import NO_EXTENT, set_extents
+from lib.schedule.uncounted import uncounted
 
 SLOT, TRIPS, EDGE_BIT, REDUCES, ROLE, USED, DIGIT = range(7)
 """Columns of a loop of the nest: canonical loop; number of tiles; its bit among the loops whose last tile is smaller, 0
@@ -14,7 +13,7 @@ MOST_MASKS = 256
 """Sets of the eight loops. An *edge mask* has the bits of the loops that are at a smaller last tile."""
 
 
-@njit(cache=True, error_model="numpy", forceinline=True)
+@uncounted(forceinline=True)
 def loops_cut(loops, tile, slots, output_loops, nest) -> tuple[int, int]:
     """Fill `nest` (int64[8, 7]) with the loops that have more than one tile, outermost first.
 
@@ -37,7 +36,7 @@ def loops_cut(loops, tile, slots, output_loops, nest) -> tuple[int, int]:
     return depth, edge_bits
 
 
-@njit(cache=True, error_model="numpy", forceinline=True)
+@uncounted(forceinline=True)
 def innermost_output_loop(nest, depth) -> tuple[int, bool]:
     """The innermost loop of the nest that the output extends along (-1: none), and whether a reducing loop lies outside
     of it, so that an output tile leaves as partial sums and comes back."""
@@ -52,7 +51,7 @@ def innermost_output_loop(nest, depth) -> tuple[int, bool]:
     return output_level, partial_sums
 
 
-@njit(cache=True, error_model="numpy", forceinline=True)
+@uncounted(forceinline=True)
 def edge_tiles(extents, tile, nest, depth, tiles) -> None:
     """Fill `tiles` (int64[MOST_MASKS, 9]) with a step's extents by edge mask. `extents`: int64[8] of the loops, with
     padding or without; `tile`: int64[9] away from edges."""

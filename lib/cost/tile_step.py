@@ -3,7 +3,6 @@
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from lib.cost.dma import operand_transfer, whole_extents
 from lib.cost.irregular_access import mark_indexed
@@ -24,6 +23,7 @@ from lib.schedule.node_table import (
     operand_table,
     within,
 )
+from lib.schedule.uncounted import uncounted
 
 _DOT = KERNEL_CLASSES.index("dot")
 PLACEMENTS = 8
@@ -109,7 +109,7 @@ def room_for_step_costs() -> StepCosts:
     )  # fmt: skip
 
 
-@njit(cache=True, error_model="numpy", forceinline=True)
+@uncounted(forceinline=True)
 def fits_beside_residents(model, k, tile, resident, partial_sums, limits) -> bool:
     """Whether one set of tiles (int64[9]) lies within `limits` (:class:`lib.schedule.node_table.TileLimits`) beside the
     whole operands that stay in the global buffer.
@@ -137,7 +137,7 @@ def fits_beside_residents(model, k, tile, resident, partial_sums, limits) -> boo
     return within(inputs, weights, output, limits) and inputs + weights + output + stay / 2 <= limits.whole
 
 
-@njit(cache=True, error_model="numpy", forceinline=True)
+@uncounted(forceinline=True)
 def compute_step(model, k, tile, dataflow, splits, array, datapath, room, out) -> None:
     """Fill float64[2, 8] `out` with the seconds of one step and what it keeps busy (:mod:`lib.cost.step_mapping`), on a
     tile (int64[9]): where the step does not complete the output tile, and where it does.
@@ -151,7 +151,7 @@ def compute_step(model, k, tile, dataflow, splits, array, datapath, room, out) -
         out[complete, 0] = longest + model.constants.step_cycles / datapath.clock_hz
 
 
-@njit(cache=True, error_model="numpy")
+@uncounted()
 def set_load_costs(model, k, nest, depth, edge_bits, placements, tiles, datapath, costs) -> None:
     """Fill `costs.load` for `tiles` (int64[256, 9] by edge mask) and the first `placements` of `costs.resident`."""
     operands, resident, load, transfer = model.operands, costs.resident, costs.load, costs.transfer
@@ -191,7 +191,7 @@ def set_load_costs(model, k, nest, depth, edge_bits, placements, tiles, datapath
                 load[place, depth, 0, 1 + role] += transfer[0, 1]
 
 
-@njit(cache=True, error_model="numpy")
+@uncounted()
 def set_output_costs(model, k, edge_bits, placements, tiles, datapath, costs) -> None:
     """Fill `costs.output` for `tiles` (int64[256, 9] by edge mask) and the first `placements` of `costs.resident`; all
     0 where the output stays."""

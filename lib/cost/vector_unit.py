@@ -6,14 +6,14 @@ a lane and cycle.
 """
 
 import numpy as np
-from numba import njit
 
 from lib.cost.vector_plan import ARITHMETIC, CROSS_LANE, LOAD, STORE
 from lib.hardware.datapath import vector_lanes_of_core
 from lib.schedule.node_table import DILATION, LOOP, MULTIPLE, STRIDE, WINDOW_LOOP, WINDOW_STRIDE
+from lib.schedule.uncounted import uncounted
 
 
-@njit(cache=True, error_model="numpy", forceinline=True)
+@uncounted(forceinline=True)
 def vector_pipes(offset, dimensions, weight, dimension, k, tile, pipes) -> None:
     """Fill float64[2, 5] `pipes` with the vector work of kernel `k` for a tile, in lane-words of the whole core: of a
     step that does not complete the output tile, and of one that does, so that the ops after the hero run and the tile
@@ -36,7 +36,7 @@ def vector_pipes(offset, dimensions, weight, dimension, k, tile, pipes) -> None:
             pipes[1, pipe] += elements * (weight[item, 0, pipe] + weight[item, 1, pipe])
 
 
-@njit(cache=True, error_model="numpy", forceinline=True)
+@uncounted(forceinline=True)
 def vector_cycles(pipes, datapath, constants) -> float:
     """Cycles of the busiest pipe. The cross-lane unit takes one sublane row of the registers a cycle."""
     cycles = max(pipes[ARITHMETIC] / constants.alu_slots, max(pipes[LOAD], pipes[STORE]))

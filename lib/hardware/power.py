@@ -44,7 +44,9 @@ def power_with(datapath: dict[str, Any], constant: dict[str, float]) -> Power:
     clock = datapath["clock_hz"]
     pes_per_s = chip_pes(datapath) * clock
     rows, columns = datapath["systolic_rows"], datapath["systolic_columns"]
-    mesh_bytes_per_s = datapath["cores"] * mesh_bytes_per_cycle(datapath_from_spec(datapath)) * clock
+    core = datapath_from_spec(datapath)
+    # As Python: handing a datapath to compiled code takes longer than these few products.
+    mesh_bytes_per_s = datapath["cores"] * mesh_bytes_per_cycle.py_func(core) * clock
     return Power(
         systolic_arrays=pes_per_s * rows * columns * rates.mac_j,
         vector_units=pes_per_s * datapath["vector_lanes"] * rates.lane_cycle_j,

@@ -10,11 +10,10 @@ whose lower bound (:mod:`lib.schedule.lower_bound`) is above the best so far.
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
 from lib.cost.matrix_unit import pe_splits
 from lib.cost.pe_memory import usable_arrays
-from lib.cost.pipeline import PART_NAMES, compute_row, lay_out_row, make_workspace, move_row, move_row_everywhere
+from lib.cost.pipeline import make_workspace
 from lib.cost.simulator_constants import SimulatorConstants
 from lib.cost.tile_step import PLACEMENTS, step_model
 from lib.hardware.datapath import Datapath, on_chip_bytes, processing_elements
@@ -30,11 +29,12 @@ from lib.schedule.descent_row import (
     seconds_if_faster,
     set_tile,
 )
+from lib.schedule.found_schedules import FoundSchedules, nothing_found, price_rows
 from lib.schedule.loops import LOOP_ORDERS
 from lib.schedule.lower_bound import matrix_products
 from lib.schedule.node_table import LOOPS_WALKED, TileLimits, tile_bytes, tile_limits
-from lib.schedule.row_front import MOST_ROWS, fastest_first, set_row
-from lib.schedule.schedules import Schedules, schedules_for_tiles
+from lib.schedule.row_front import fastest_first, set_row
+from lib.schedule.uncounted import uncounted
 
 ROUNDS = 2
 """Most rounds of changes from a start."""
@@ -56,48 +56,8 @@ SMALL_SHARE = 0.002
 """Kernels that make up less of the whole time than this are not worth more than a round."""
 WAITS = 0.01
 """Share of its time that a kernel must wait for DRAM to get a row for operands that stay on chip."""
-NO_WAIT = 1e-3
-"""Share of its time below which a row waits for DRAM so little that it counts as not waiting in any placement."""
 STEP_S = 0.5e-6
 """What a step costs beside compute and bytes, roughly; for the number of steps to start from."""
-
-
-class FoundSchedules(NamedTuple):
-    """Up to MOST_ROWS rows of each of k kernels; the first is the fastest alone."""
-
-    rows: np.ndarray
-    """int64[k] how many there are; 0 where no tile fits."""
-    tile: np.ndarray
-    """int32[k, 8, 8]"""
-    dataflow: np.ndarray
-    """uint8[k, 8]"""
-    loop_order: np.ndarray
-    """uint8[k, 8]"""
-    seconds: np.ndarray
-    """float64[k, 8, 8] by row and by the bits of the operand roles that stay on chip, as if there were room for
-    them."""
-    parts: np.ndarray
-    """float64[k, 8, len(PART_NAMES)] with everything in DRAM."""
-    tried: np.ndarray
-    """int64[2] rows that were looked at, and those of them that were priced."""
-    least_s: np.ndarray
-    """float64[1] what all kernels take at least, where that is more than enough; else 0."""
-
-    @property
-    def alone_s(self) -> np.ndarray:
-        """float64[k] seconds of the fastest row with everything in DRAM; NaN where there is none."""
-        return np.where(self.rows > 0, self.seconds[:, 0, 0], np.nan)
-
-    def choices(self) -> tuple[Schedules, np.ndarray, np.ndarray]:
-        """Equally many rows a kernel, kernel after kernel, the first in place of those that a kernel has not; their
-        seconds (float64[k, r, 8]) and parts (float64[k, r, 16])."""
-        most = int(self.rows.max(initial=1))
-        kernel = np.arange(len(self.rows))
-        place = np.arange(most) * (np.arange(most) < self.rows[:, None])
-        chosen = kernel[:, None], place
-        rows = schedules_for_tiles(np.repeat(kernel, most), self.tile[chosen].reshape(-1, 8))
-        rows = rows._replace(dataflow=self.dataflow[chosen].ravel(), loop_order=self.loop_order[chosen].ravel())
-        return rows, self.seconds[chosen], self.parts[chosen]
 
 
 def prepared(kernels: Kernels, datapath: Datapath, constants: SimulatorConstants | None = None) -> PreparedKernels:
@@ -130,12 +90,7 @@ def found_schedules(
     """
     count = len(kernels.model.loops)
     room = make_descent_room(int(np.diff(kernels.model.operands.offset).max(initial=0)))
-    found = FoundSchedules(
-        np.zeros(count, dtype=np.int64), np.ones((count, MOST_ROWS, 8), dtype=np.int32),
-        np.zeros((count, MOST_ROWS), dtype=np.uint8), np.zeros((count, MOST_ROWS), dtype=np.uint8),
-        np.full((count, MOST_ROWS, PLACEMENTS), np.nan), np.zeros((count, MOST_ROWS, len(PART_NAMES))), room.tried,
-        np.zeros(1),
-    )  # fmt: skip
+    found = nothing_found(count, room.tried)
     if enough is None:
         enough = Enough(np.inf, np.ones(count), np.zeros(count))
     order = np.argsort(-enough.executions * enough.least_s, kind="stable")
@@ -143,7 +98,7 @@ def found_schedules(
     return found
 
 
-@njit(cache=True, error_model="numpy")
+@uncounted()
 def _cut_to_fit(kernels, setting, most_bytes, order, workspace, room) -> bool:
     """Cut the loops of `room.digits` in turn, each to its end, until the tiles take at most `most_bytes` and fit."""
     operands, k, tile, digits = kernels.model.operands, setting.k, workspace.tile, room.digits
@@ -156,7 +111,7 @@ def _cut_to_fit(kernels, setting, most_bytes, order, workspace, room) -> bool:
     return False
 
 
-@njit(cache=True, error_model="numpy")
+@uncounted()
 def _as_little_as_fits(kernels, setting, most_bytes, slot, workspace, room) -> bool:
     """Cut one loop of `room.digits`, by at least one candidate, until the tiles take at most `most_bytes` and fit; to
     its end where they never do."""
@@ -180,13 +135,13 @@ def _as_little_as_fits(kernels, setting, most_bytes, slot, workspace, room) -> b
     return True
 
 
-@njit(cache=True, error_model="numpy")
+@uncounted()
 def _copy(source, target) -> None:
     for slot in range(8):
         target[slot] = source[slot]
 
 
-@njit(cache=True, error_model="numpy")
+@uncounted()
 def _same(one, other) -> bool:
     same = True
     for slot in range(8):
@@ -194,7 +149,7 @@ def _same(one, other) -> bool:
     return same
 
 
-@njit(cache=True, error_model="numpy")
+@uncounted()
 def _descend(kernels, setting, dataflow, order, best, rounds, arrays, datapath, workspace, room) -> float:
     """Improve the tile `room.best`, which takes `best` seconds; returns what the better one takes."""
     digits, counts, current, k = room.digits, room.counts, room.best, setting.k
@@ -248,7 +203,7 @@ def _descend(kernels, setting, dataflow, order, best, rounds, arrays, datapath, 
     return best
 
 
-@njit(cache=True, error_model="numpy")
+@uncounted()
 def _best_choice(kernels, setting, dataflow, order, best, dataflows, arrays, datapath, workspace, room):
     """The fastest dataflow and loop order for the tile `room.best`: (dataflow, order, seconds)."""
     model, k = kernels.model, setting.k
@@ -270,7 +225,7 @@ def _best_choice(kernels, setting, dataflow, order, best, dataflows, arrays, dat
     return chosen_dataflow, chosen_order, best
 
 
-@njit(cache=True, error_model="numpy")
+@uncounted()
 def _search(kernels, setting, most_s, rounds, dataflow, order, dataflows, arrays, datapath, workspace, room):
     """The fastest row within the budget: (dataflow, order, seconds), its tile in `room.best`; without `rounds` the best
     start. Infinite seconds where no start fits or takes less than `most_s`.
@@ -279,7 +234,8 @@ def _search(kernels, setting, most_s, rounds, dataflow, order, dataflows, arrays
     long as the control of all steps.
     """
     model, k, digits = kernels.model, setting.k, room.digits
-    start = room.best.copy()
+    start = room.start
+    _copy(room.best, start)
     for slot in range(8):
         digits[slot] = 0
     set_tile(kernels, k, digits, workspace.tile)
@@ -316,7 +272,7 @@ def _search(kernels, setting, most_s, rounds, dataflow, order, dataflows, arrays
     return dataflow, order, best
 
 
-@njit(cache=True, error_model="numpy")
+@uncounted()
 def _find_rows(kernels, k, large_s, several, dataflows, limits, arrays, datapath, workspace, room):
     """Fill the front of `room` for kernel `k`, the fastest alone first; returns how many rows there are.
 
@@ -356,7 +312,8 @@ def _find_rows(kernels, k, large_s, several, dataflows, limits, arrays, datapath
     if not several:
         set_row(front, 0, room.best, dataflow, order, best, 0.0)
         return 1
-    alone = room.best.copy()
+    alone = room.alone
+    _copy(room.best, alone)
     set_tile(kernels, k, alone, workspace.tile)
     taken = room_of_tile(model.operands, k, workspace.tile, nothing, limits)
     rounds = np.int64(0)
@@ -382,32 +339,7 @@ def _find_rows(kernels, k, large_s, several, dataflows, limits, arrays, datapath
     return front.rows[0] + 1
 
 
-@njit(cache=True, error_model="numpy")
-def _price_rows(kernels, k, rows, several, arrays, datapath, workspace, room, found) -> None:
-    """Fill the entries of kernel `k` from the front of `room`."""
-    model, front = kernels.model, room.front
-    splits: Any = pe_splits(datapath, np.int64(model.loops[k, GROUP]), np.int64(0), np.int64(0))
-    for row in range(rows):
-        set_tile(kernels, k, front.tile[row], workspace.tile)
-        for slot in range(8):
-            found.tile[k, row, slot] = workspace.tile[slot]
-        dataflow, order = front.choice[row, 0], front.choice[row, 1]
-        found.dataflow[k, row], found.loop_order[k, row] = dataflow, order
-        laid_out = lay_out_row(model, k, order, workspace)
-        compute_row(model, k, dataflow, splits, arrays[dataflow], datapath, laid_out, workspace)
-        seconds, parts = found.seconds[k, row], found.parts[k, row]
-        if not several:
-            seconds[0] = move_row(model, k, np.int64(0), datapath, laid_out, workspace, parts)
-            continue
-        move_row_everywhere(model, k, datapath, laid_out, workspace, parts)
-        every = PLACEMENTS - 1
-        waits = workspace.seconds[every] < workspace.seconds[0] * (1.0 - NO_WAIT)
-        for bits in range(PLACEMENTS):  # where it waits for DRAM in no placement, the time is that without any
-            seconds[bits] = workspace.seconds[bits if waits or bits == every else 0]
-    found.rows[k] = rows
-
-
-@njit(cache=True, error_model="numpy")
+@uncounted()
 def _find(
     owned_kernels, datapath, kernel_order, enough, dataflows, several, owned_workspace, owned_room, owned_found
 ) -> None:
@@ -423,7 +355,7 @@ def _find(
     for k in kernel_order:
         large_s = SMALL_SHARE * least_of_all_s / enough.executions[k]
         rows = _find_rows(kernels, k, large_s, several, dataflows, limits, arrays, datapath, workspace, room)
-        _price_rows(kernels, k, rows, several, arrays, datapath, workspace, room, found)
+        price_rows(kernels, k, rows, several, arrays, datapath, workspace, room, found)
         fastest = np.inf
         for row in range(rows):
             for bits in range(PLACEMENTS if several else 1):

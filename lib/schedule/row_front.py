@@ -3,7 +3,8 @@
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
+
+from lib.schedule.uncounted import uncounted
 
 MOST_ROWS = 8
 """Rows that are kept of a kernel, one of them for operands that stay on chip."""
@@ -30,7 +31,7 @@ def make_row_front() -> RowFront:
     )  # fmt: skip
 
 
-@njit(cache=True)
+@uncounted()
 def set_row(front, row, digits, dataflow, order, seconds, taken) -> None:
     """Write a row."""
     for slot in range(8):
@@ -39,7 +40,7 @@ def set_row(front, row, digits, dataflow, order, seconds, taken) -> None:
     front.cost[row, 0], front.cost[row, 1] = seconds, taken
 
 
-@njit(cache=True)
+@uncounted()
 def copy_row(front, source, target) -> None:
     """Write row `target` over by row `source`."""
     set_row(
@@ -48,7 +49,7 @@ def copy_row(front, source, target) -> None:
     )  # fmt: skip
 
 
-@njit(cache=True)
+@uncounted()
 def keep_row(front, digits, dataflow, order, seconds, taken) -> None:
     """Add a row, unless one of the front takes neither more time nor more room; drop those that it is better than."""
     cost, count = front.cost, front.rows[0]
@@ -68,10 +69,12 @@ def keep_row(front, digits, dataflow, order, seconds, taken) -> None:
     front.rows[0] = kept + 1
 
 
-@njit(cache=True)
+@uncounted()
 def _drop_row(cost, count, front) -> int:
     """Drop the row that one with less room replaces at the least loss of time, never the fastest."""
-    fastest = cost[:count, 0].min()
+    fastest = np.inf
+    for row in range(count):
+        fastest = min(fastest, cost[row, 0])
     least, dropped = np.inf, 0
     for row in range(count):
         loss = np.inf
@@ -85,10 +88,13 @@ def _drop_row(cost, count, front) -> int:
     return count - 1
 
 
-@njit(cache=True)
+@uncounted()
 def fastest_first(front) -> None:
     """Exchange the first row and the fastest."""
-    fastest = np.argmin(front.cost[: front.rows[0], 0])
+    fastest = 0
+    for row in range(front.rows[0]):
+        if front.cost[row, 0] < front.cost[fastest, 0]:
+            fastest = row
     if fastest > 0:
         copy_row(front, 0, MOST_ROWS - 1)
         copy_row(front, fastest, 0)

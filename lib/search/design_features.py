@@ -1,21 +1,21 @@
 """What a surrogate sees of a design."""
 
 import math
+from typing import Any
 
 import numpy as np
 
 from lib.hardware.area import chip_pes, l1_bytes, l2_bytes
-from lib.search.space import Point, datapath_of
+from lib.search.space import Point
 from schemas.search_space import NAMES
 
 
-def design_features(point: Point) -> np.ndarray:
-    """float64[f]: the point's numbers and what follows from them, as log2(1 + number), and its names as places in their
-    lists.
+def design_features(point: Point, spec: dict[str, Any]) -> np.ndarray:
+    """float64[f] of a point and its resolved datapath: the point's numbers and what follows from them, as
+    log2(1 + number), and its names as places in their lists.
 
     Derived: peak of the arrays and lanes, bandwidth, their ratios, bytes on chip by level, and both per sample.
     """
-    spec = datapath_of(point)
     pes = chip_pes(spec)
     macs = pes * spec["systolic_rows"] * spec["systolic_columns"]
     lanes = pes * spec["vector_lanes"]

@@ -13,7 +13,7 @@ an uninterrupted one.
 
 import math
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -23,7 +23,7 @@ from lib.search.forest import Forest, grown_forest, predictions
 from lib.search.free_limits import FreeLimits
 from lib.search.optimiser import Optimiser
 from lib.search.outcome import Outcome
-from lib.search.space import Point, Space, datapath_of, design_of_point
+from lib.search.space import Point, Space, datapath_of, design_of_datapath
 
 CANDIDATES = 16
 """Points that the optimiser is asked for in each trial."""
@@ -51,6 +51,16 @@ class Surrogate(NamedTuple):
     """Of keeping the limits; None: all evaluated designs did, or none."""
 
 
+class Candidate(NamedTuple):
+    """A point that passes what costs nothing."""
+
+    positions: np.ndarray
+    """int64[p]"""
+    point: Point
+    spec: dict[str, Any]
+    """Its resolved datapath."""
+
+
 class PreScreened:
     """An optimiser that wraps another one, with the same face (:class:`lib.search.optimiser.Optimiser`).
 
@@ -70,42 +80,44 @@ class PreScreened:
 
     def ask(self, rng: np.random.Generator) -> np.ndarray:
         """The most promising of CANDIDATES points; the last one where none passes that is new."""
-        new: dict[tuple, np.ndarray] = {}
+        new: dict[tuple, Candidate] = {}
         for asked in range(MOST_ASKED):
             if asked >= CANDIDATES and new:
                 break
             positions = self.optimiser.ask(rng)
             point = self.space.point(positions)
-            design = design_of_point(point)
-            if design not in self._met and design not in new and self.limits.keeps(datapath_of(point)):
-                new[design] = positions
+            spec = datapath_of(point)
+            design = design_of_datapath(spec, point)
+            if design not in self._met and design not in new and self.limits.keeps(spec):
+                new[design] = Candidate(positions, point, spec)
         if not new:
             return positions
-        points = [self.space.point(positions) for positions in new.values()]
-        guessed = self.guess(points)
+        candidates = list(new.values())
+        guessed = self.guess([candidate.point for candidate in candidates])
         self._asked = dict(zip(new, guessed.tolist(), strict=True))
         unranked = rng.random() < UNRANKED
-        chosen = 0 if unranked else int(np.argmax(np.nan_to_num(self._optimistic(points, guessed), nan=-np.inf)))
-        return list(new.values())[chosen]
+        chosen = 0 if unranked else int(np.argmax(np.nan_to_num(self._optimistic(candidates, guessed), nan=-np.inf)))
+        return candidates[chosen].positions
 
     def tell(self, positions: np.ndarray, outcome: Outcome) -> None:
         """Pass the trial on, and keep it if it was evaluated."""
         self.optimiser.tell(positions, outcome)
         point = self.space.point(positions)
-        design = design_of_point(point)
+        spec = datapath_of(point)
+        design = design_of_datapath(spec, point)
         if design in self._met:
             return
         self._met.add(design)
-        if self.limits.keeps(datapath_of(point)):  # of a trial that ended at its bound only that it kept the limits
-            self._features.append(design_features(point))
+        if self.limits.keeps(spec):  # of a trial that ended at its bound only that it kept the limits
+            self._features.append(design_features(point, spec))
             self._guessed.append(self._asked[design] if design in self._asked else float(self.guess([point])[0]))
             self._value.append(outcome.value if outcome.feasible and not outcome.bound else np.nan)
             self._kept.append(outcome.feasible)
 
-    def _optimistic(self, points: list[Point], guessed: np.ndarray) -> np.ndarray:
+    def _optimistic(self, candidates: list[Candidate], guessed: np.ndarray) -> np.ndarray:
         """float64[n] estimates of the logarithm of the value."""
         surrogate, estimate = self._current(), guessed
-        features = np.array([design_features(point) for point in points])
+        features = np.array([design_features(candidate.point, candidate.spec) for candidate in candidates])
         if surrogate.correction is not None:
             said = predictions(surrogate.correction, features)
             estimate = estimate + said.mean(axis=0) + said.std(axis=0)

@@ -15,6 +15,9 @@ PARAMETERS = tuple(DEFAULT_SPACE)
 """FAST table 3, in its order, then kind of DRAM, softmax and dataflows."""
 BESIDE_THE_DATAPATH = ("softmax", "dataflows")
 """Parameters that say how programs run on the datapath."""
+_BEHIND_OTHERS = ("vector_multiplier", "dram_channels", "dram_kind", *BESIDE_THE_DATAPATH)
+_AS_THEY_ARE = tuple(name for name in PARAMETERS if name not in _BEHIND_OTHERS)
+"""Parameters that are entries of the datapath themselves."""
 L2_MULTIPLIERS = ("l2_input_multiplier", "l2_weight_multiplier", "l2_output_multiplier")
 
 CLOCK_HZ = 1.0e9
@@ -81,8 +84,12 @@ def space_from_spec(spec: Mapping[str, list]) -> Space:
 
 def design_of_point(point: Point) -> tuple[tuple[str, Any], ...]:
     """What distinguishes designs: points that differ elsewhere (multipliers of a disabled L2) are one design."""
-    beside = {name: point[name] for name in BESIDE_THE_DATAPATH}
-    return tuple((datapath_of(point) | beside).items())
+    return design_of_datapath(datapath_of(point), point)
+
+
+def design_of_datapath(datapath: dict[str, Any], point: Point) -> tuple[tuple[str, Any], ...]:
+    """The same where the point's datapath is known."""
+    return (*datapath.items(), *((name, point[name]) for name in BESIDE_THE_DATAPATH))
 
 
 def datapath_of(point: Point) -> dict[str, Any]:
@@ -94,10 +101,10 @@ def datapath_of(point: Point) -> dict[str, Any]:
     """
     lanes = int(point["vector_multiplier"]) * int(point["systolic_columns"])
     channels, dram_kind = int(point["dram_channels"]), point.get("dram_kind", "gddr6")
-    apart = ("vector_multiplier", "dram_channels", "dram_kind", *BESIDE_THE_DATAPATH)
-    same = [name for name in PARAMETERS if name not in apart]
-    without_l2 = point["l2_config"] == "disabled"
-    return {name: 1 if without_l2 and name in L2_MULTIPLIERS else point[name] for name in same} | {
+    datapath: dict[str, Any] = {name: point[name] for name in _AS_THEY_ARE}
+    if point["l2_config"] == "disabled":
+        datapath |= dict.fromkeys(L2_MULTIPLIERS, 1)
+    return datapath | {
         "clock_hz": CLOCK_HZ,
         "cores": 1,
         "vector_lanes": lanes,
