@@ -8,8 +8,10 @@ from lib.program.kernel_builder import KernelsBuilder
 from lib.residency.program_residency import placement_costs
 from lib.schedule.best import best_schedules
 from lib.schedule.default import default_schedule
-from lib.schedule.descent import MOST_ROWS, NO_WAIT, Enough, found_schedules, prepared
+from lib.schedule.descent import Enough, found_schedules, prepared
+from lib.schedule.found_schedules import NO_WAIT
 from lib.schedule.node_table import operand_table, tile_bytes
+from lib.schedule.row_front import MOST_ROWS
 from lib.schedule.schedules import OUTPUT_STATIONARY, Schedules
 from tests.datapath_examples import tpu_v3
 from tests.kernel_examples import convolution_relu, depthwise, dot, elementwise, max_pool, reduction
