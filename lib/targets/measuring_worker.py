@@ -111,6 +111,7 @@ def main() -> None:
     except Exception as error:
         answer({"error": " ".join(str(error).split()) or type(error).__name__})
         return
+    gc.freeze()  # what stays is not looked through after each visit
     for line in sys.stdin:
         request = json.loads(line)
         signal.alarm(math.ceil(request["timeout_s"]) + 5)  # nobody waits for it any longer
