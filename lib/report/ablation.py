@@ -5,7 +5,7 @@ from functools import cache
 import pandas as pd
 
 from lib.report.report_data import ReportData
-from lib.report.tables import Table, interval, number
+from lib.report.tables import Table, doubtful, interval, number
 from schemas.presets import FOLDER
 
 PAPER = FOLDER / "learned_ablation.csv"
@@ -30,7 +30,7 @@ def ablation_tables(data: ReportData) -> list[Table]:
         cells = [
             [
                 row.task, row.variant, row.graph_network, row.reduction,
-                number(row.mean_pct) + ("" if row.confidence == "seen" else " (?)"), *(one or ("-", "-", "-")),
+                number(row.mean_pct) if row.confidence == "seen" else doubtful(row.mean_pct), *(one or ("-", "-", "-")),
             ]
             for row, one in zip(rows.itertuples(index=False), found, strict=True)
         ]  # fmt: skip

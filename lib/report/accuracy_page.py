@@ -102,7 +102,7 @@ def _add_variant(page: Page, data: ReportData, evaluation: str, task: str, hardw
             f"Picked tile against the best tile, {hardware}", "best tile of the kernel", "tile picked",
         )  # fmt: skip
         page.chart(figure, origin, f"One point a kernel of the test programs. {COVERED}")
-    else:
+    elif len(learned):
         figure = accuracy_charts.calibration(learned, f"Predicted against actual by kernel class, {hardware}")
         note = f"One point a kernel of the test programs, {headline}; the darker, the denser. {COVERED}"
         page.chart(figure, origin, note)

@@ -23,7 +23,7 @@ def best_so_far_chart(traces: pd.DataFrame, headlines: Sequence[str | None], tit
     target_s, speedup; of one stage, start and compile cost. Of a strategy with several budgets the smaller ones are
     dashed.
     """
-    figure = new_figure(title, "target seconds a program", "speedup over the default", height=480)
+    figure = new_figure(title, "target time a program, s", "speedup over the default", height=480)
     figure.update_layout(legend={"y": -0.2, "yanchor": "top"}, margin={"t": 30, "b": 110})
     spent = traces["target_s"]
     spent = spent[spent > 0]

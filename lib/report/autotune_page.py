@@ -25,7 +25,7 @@ from lib.report.autotune_figures import (
     whole_runs,
 )
 from lib.report.autotune_goals import AutotuneGoalResult, autotune_goal_results
-from lib.report.goals import MET_IN_WORDS
+from lib.report.goal_table import NO_BREAK, goal_table
 from lib.report.page import Page
 from lib.report.report_data import ReportData
 from lib.report.tables import Table, number
@@ -33,7 +33,6 @@ from schemas.artifact import Artifact
 from schemas.autotune_configuration import ChosenKernel
 from schemas.reference import load_reference
 
-NO_BREAK = "\N{NO-BREAK SPACE}"
 STAGE_WORDS = {"tiles": "Tiles of each kernel", "fusion": "Fusion configuration"}
 BEGINNINGS = {"default": "from the default configuration", "random": "from a random configuration"}
 MOST_NOTES = 6
@@ -68,7 +67,7 @@ def autotune_page(data: ReportData, id: str) -> Page:
     _progress(page, artifacts)
     page.heading("By program")
     rows = headline_rows(artifacts)
-    bars = charts.bars_by_program(_gains(rows, headline_strategy(artifacts)), _titled(artifacts), "% faster")
+    bars = charts.bars_by_program(_gains(rows, headline_strategy(artifacts)), _titled(artifacts), "faster, %")
     page.chart(
         bars.update_xaxes(title="program"),
         origin,
@@ -168,23 +167,16 @@ def _gains(rows: pd.DataFrame, headline: str) -> pd.DataFrame:
 
 
 def autotune_goal_table(results: list[AutotuneGoalResult]) -> Table:
-    """One row a goal: what is asked, what this study shows, and whether that is enough."""
-    rows = [
-        [
-            result.goal.what, result.goal.text.replace(" ", NO_BREAK), number(result.value), MET_IN_WORDS[result.met],
-            f"{result.programs} ({result.left_out} left out)" if result.autotune else "-", result.autotune or "-",
-            result.goal.others,
-        ]
-        for result in results
-    ]  # fmt: skip
-    return Table(
-        "Goals of the autotuners",
-        ["figure", "goal", "this study", "met?", "programs", "entry", "others"],
-        rows,
+    """One row a goal, with the programs and the entry that its figure is of."""
+    details = {
+        "programs": lambda result: f"{result.programs} ({result.left_out} left out)" if result.autotune else "-",
+        "entry": lambda result: result.autotune or "-",
+    }
+    note = (
         "Over programs that no model of the entry was trained on. Left out: programs that one was trained on and, for "
-        "fusion, those whose best known configuration is under 1 % better than the default.",
-        {place for place, result in enumerate(results) if result.met is False},
+        "fusion, those whose best known configuration is under 1 % better than the default."
     )
+    return goal_table("Goals of the autotuners", results, details, note)
 
 
 def statement_table(artifacts: Sequence[Artifact]) -> Table:

@@ -63,4 +63,4 @@ def _cell(place: np.ndarray) -> np.ndarray:
         return np.full(len(place), -1)
     low, high = place[finite].min(), place[finite].max()
     cells = (np.where(finite, place, low) - low) / max(high - low, 1e-12) * (CELLS - 1)
-    return np.where(finite, cells.astype(np.int64), -1)
+    return np.where(finite, np.rint(cells).astype(np.int64), -1)

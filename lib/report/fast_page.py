@@ -6,7 +6,7 @@ import pandas as pd
 
 from lib.report.fidelity_data import fidelity_figures
 from lib.report.fidelity_page import figure_table, quantity_table, source_title
-from lib.report.goals import MET_IN_WORDS
+from lib.report.goal_table import goal_table
 from lib.report.page import Page
 from lib.report.report_data import ReportData
 from lib.report.return_on_investment import break_even_table, costs_table, returns_figure
@@ -29,7 +29,6 @@ from lib.report.search_page import MODELS_NOTE, OBJECTIVE_WORDS, paper_convergen
 from lib.report.tables import Table, number
 from schemas.reference import load_reference
 
-NO_BREAK = "\N{NO-BREAK SPACE}"
 STAND_INS = ("ocr-rpn", "ocr-recognizer")
 """Workloads whose networks the paper does not publish."""
 MEANS = {"mean-of-13": SINGLE_WORKLOADS, "mean-of-5": MULTI_WORKLOADS}
@@ -59,7 +58,7 @@ def fast_page(data: ReportData) -> Page:
         "the same kind. Runtimes are simulated, power and area modelled by constants that were fitted to the paper's "
         "table 5 (fast-fitted); gains under published constants (public) stand beside."
     )
-    page.table(goal_table(search_goal_results(data)))
+    page.table(search_goal_table(search_goal_results(data)))
     for prefix, (_, words, place) in QUANTITIES.items():
         table = speedups(data, prefix)
         if table["ours"].notna().any():
@@ -82,17 +81,10 @@ def _objective_note(prefix: str) -> str:
     return f"Searches with objective {objective}, for each workload the study's first without a limit on latency."
 
 
-def goal_table(results: list[SearchGoalResult]) -> Table:
-    """One row a goal: what is asked, what this study shows, and whether that is enough."""
-    rows = [
-        [r.goal.what, r.goal.text.replace(" ", NO_BREAK), number(r.value), MET_IN_WORDS[r.met], r.basis, r.goal.others]
-        for r in results
-    ]
-    return Table(
-        "Goals of the searches", ["figure", "goal", "this study", "met?", "of", "others"], rows,
-        "Limits: 2.0 times TPU-v3's TDP and 1.67 times its area, power model fast-fitted.",
-        {place for place, r in enumerate(results) if r.met is False},
-    )  # fmt: skip
+def search_goal_table(results: list[SearchGoalResult]) -> Table:
+    """One row a goal, with what its figure is of."""
+    note = "Limits: 2.0 times TPU-v3's TDP and 1.67 times its area, power model fast-fitted."
+    return goal_table("Goals of the searches", results, {"of": lambda result: result.basis}, note)
 
 
 def speedups(data: ReportData, prefix: str) -> pd.DataFrame:

@@ -33,6 +33,8 @@ RUNTIME_WORDS = {
 UNITS = {"clock": "Hz", "dram_bandwidth": "bytes/s"}
 SIZES = ("l1_input", "l1_weight", "l1_output", "global_buffer")
 MIB = 2**20
+FOLDED_ROWS = 12
+"""Longer tables of variants are folded."""
 
 
 def hardware_page(data: ReportData, id: str) -> Page:
@@ -98,16 +100,35 @@ def datapath_table(spec: Mapping[str, Any]) -> Table:
     """Every field as the study writes it, with what it means."""
     written = study_entry(dict(spec))["datapath"]
     rows = []
-    for name, key in DATAPATH_KEYS.items():
-        text = str(written[key])
-        value = spec[name]
-        cell = text if isinstance(value, str) else Number(text, float(value))
+    for key in DATAPATH_KEYS.values():
         unit = UNITS.get(key, "bytes" if key in SIZES else "")
-        rows.append([key, cell, unit, DatapathEntry.model_fields[key].description or ""])
+        rows.append([key, _field(spec, written, key), unit, DatapathEntry.model_fields[key].description or ""])
     return Table(
         "Datapath", ["field", "value", "unit of the CSV file", "meaning"], rows,
         "As it can stand under hardware: in a study. PEs and buffers are those of one core.",
     )  # fmt: skip
+
+
+def variants_table(variants: Mapping[str, Mapping[str, Any]]) -> Table | None:
+    """All variants with a datapath side by side, in the fields that are not the same in all; None of fewer than two."""
+    written = {
+        id: study_entry(dict(entry["datapath"]))["datapath"] for id, entry in variants.items() if entry["datapath"]
+    }
+    if len(written) < 2:
+        return None
+    keys = [key for key in DATAPATH_KEYS.values() if len({str(entry[key]) for entry in written.values()}) > 1]
+    rows = [[id, *(_field(variants[id]["datapath"], written[id], key) for key in keys)] for id in written]
+    return Table(
+        "Hardware variants", ["variant", *keys], rows,
+        "Fields that differ. In the CSV file: clock in Hz, bandwidth in bytes/s, sizes in bytes.",
+        folded=len(rows) > FOLDED_ROWS,
+    )  # fmt: skip
+
+
+def _field(spec: Mapping[str, Any], written: Mapping[str, Any], key: str) -> str:
+    """The field as the study writes it, with the number behind it."""
+    value = spec[next(name for name, one in DATAPATH_KEYS.items() if one == key)]
+    return str(written[key]) if isinstance(value, str) else Number(str(written[key]), float(value))
 
 
 def _power_table(spec: Mapping[str, Any]) -> Table:

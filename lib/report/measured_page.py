@@ -6,7 +6,7 @@ import plotly.graph_objects as go
 
 from lib.evaluation.metrics import SHORT_S
 from lib.report import charts
-from lib.report.goals import MET_IN_WORDS
+from lib.report.goal_table import goal_table
 from lib.report.measured_goals import MeasuredGoalResult, measured_goal_results
 from lib.report.page import Page
 from lib.report.report_data import ReportData
@@ -44,7 +44,7 @@ def measured_page(data: ReportData) -> Page:
     for text in noise_warnings(measured.shards):
         page.text(text)
     page.table(device_table(measured.devices))
-    page.table(goal_table(measured_goal_results(data)))
+    page.table(measured_goal_table(measured_goal_results(data)))
     page.heading("What was measured")
     page.table(shard_table(measured.shards))
     if len(measured.failures):
@@ -97,19 +97,13 @@ def _text(value: object) -> str:
     return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
-def goal_table(results: list[MeasuredGoalResult]) -> Table:
-    """What is asked of models of measured runtimes, what this study shows, and whether that is enough."""
-    rows = [
-        [result.goal.what, result.goal.text, number(result.value), MET_IN_WORDS[result.met], result.evaluation or "-",
-         result.goal.others]
-        for result in results
-    ]  # fmt: skip
-    return Table(
+def measured_goal_table(results: list[MeasuredGoalResult]) -> Table:
+    """One row a goal, with the evaluation that its figure is of."""
+    return goal_table(
         "Goals on measured runtimes",
-        ["figure", "goal", "this study", "met?", "evaluation", "others"],
-        rows,
+        results,
+        {"evaluation": lambda result: result.evaluation or "-"},
         "Of the first evaluation of measured runtimes that has the figure, on programs never trained on.",
-        {place for place, result in enumerate(results) if result.met is False},
     )
 
 
@@ -168,7 +162,7 @@ def whole_chart(shards: pd.DataFrame) -> go.Figure:
             for name, column in (("sum of kernels", "default_sum_s"), ("whole program", "whole_program_s"))
         ]
     )
-    figure = charts.bars_by_program(long, "Sum of kernels and whole program", "us")
+    figure = charts.bars_by_program(long, "Sum of kernels and whole program", "runtime, us")
     return figure.update_layout(xaxis_title="program").update_yaxes(type="log")
 
 

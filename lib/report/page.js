@@ -15,6 +15,7 @@ function show(page) {
     if (here) link.setAttribute("aria-current", "page");
     else link.removeAttribute("aria-current");
     if (here && link.closest("details")) link.closest("details").open = true;
+    if (here) link.scrollIntoView({block: "nearest"});
   }
   document.title = `${page.querySelector("h2").textContent} · ${reportTitle}`;
   unfold.setAttribute("aria-expanded", "false");
@@ -28,12 +29,22 @@ function follow() {
   return {page, heading: target && target !== page ? target : page.querySelector("h2")};
 }
 
-addEventListener("hashchange", () => {
+function go() {
   const {page, heading} = follow();
   heading.focus({preventScroll: true});
   if (heading === page.querySelector("h2")) scrollTo(0, 0);
   else heading.scrollIntoView();
+}
+
+// A browser that follows a link by itself takes the focus away again after it.
+document.addEventListener("click", event => {
+  const link = event.target.closest("a[href^='#']:not(.skip)");
+  if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
+  event.preventDefault();
+  history.pushState(null, "", link.hash);
+  go();
 });
+addEventListener("popstate", go);
 document.querySelector(".skip").addEventListener("click", event => {
   event.preventDefault();
   document.querySelector("section.shown h2").focus();
@@ -170,11 +181,23 @@ function template() {
   }};
 }
 
+function wrapped(text) {
+  const lines = [""];
+  for (const word of text.split(" ")) {
+    if ((lines.at(-1) + word).length > SHORT_LABEL) lines.push("");
+    lines.push(`${lines.pop()} ${word}`.trim());
+  }
+  return lines.join("<br>");
+}
+
 function layoutOf(figure) {
   const layout = {...figure.layout, template: template()};
   if (!narrow.matches) return layout;
   layout.margin = {l: 10, r: 10, t: 30, b: 10};
   layout.legend = {orientation: "h", x: 0, y: -0.2, yanchor: "top"};
+  for (const [name, axis] of Object.entries(layout)) {
+    if (/^xaxis\d*$/.test(name) && "xaxis2" in layout) layout[name] = {...axis, title: {...axis.title, text: wrapped(axis.title.text)}};
+  }
   const names = figure.data.some(trace => trace.orientation === "h") ? [...new Set(figure.data.flatMap(t => t.y ?? []))] : [];
   if (names.some(name => typeof name === "string")) {
     const shortened = names.map(name => name.length > SHORT_LABEL ? name.slice(0, SHORT_LABEL - 1) + "…" : name);

@@ -8,7 +8,7 @@ from lib.report.difference_page import difference_page
 from lib.report.fast_page import fast_page
 from lib.report.fidelity_page import fidelity_page
 from lib.report.goals import goal_results
-from lib.report.hardware_page import hardware_page
+from lib.report.hardware_page import hardware_page, variants_table
 from lib.report.headline import summary as headline_summary
 from lib.report.measured_goals import measured_goal_results
 from lib.report.measured_page import measured_page
@@ -42,6 +42,21 @@ HOW_TO_READ = {
 
 def build_report(data: ReportData) -> tuple[str, Summary]:
     """`index.html`'s text and the headline figures."""
+    pages, summary = report_pages(data)
+    counts = " · ".join(
+        f"{len(entries)} {noun if len(entries) == 1 else plural}"
+        for entries, noun, plural in (
+            (data.spec["workloads"], "program", "programs"),
+            (data.spec["hardware"], "hardware variant", "hardware variants"),
+            (data.models, "model", "models"),
+            (data.searches, "search", "searches"),
+        )
+    )
+    return render("Tilewright report", f"{counts} · runtimes: {', '.join(data.origins)}", pages), summary
+
+
+def report_pages(data: ReportData) -> tuple[list[Page], Summary]:
+    """All pages that the study has something for, in order, and the headline figures."""
     summary = headline_summary(data)
     pages = [
         overview_page(data, summary),
@@ -61,20 +76,7 @@ def build_report(data: ReportData) -> tuple[str, Summary]:
         run_page(data),
         study_page(data),
     ]
-    title = "Tilewright report"
-    subtitle = (
-        " · ".join(
-            f"{len(entries)} {noun if len(entries) == 1 else plural}"
-            for entries, noun, plural in (
-                (data.spec["workloads"], "program", "programs"),
-                (data.spec["hardware"], "hardware variant", "hardware variants"),
-                (data.models, "model", "models"),
-                (data.searches, "search", "searches"),
-            )
-        )
-        + f" · runtimes: {', '.join(data.origins)}"
-    )
-    return render(title, subtitle, [page for page in pages if page.parts]), summary
+    return [page for page in pages if page.parts], summary
 
 
 def overview_page(data: ReportData, summary: Summary) -> Page:
@@ -207,9 +209,11 @@ def claims_page(data: ReportData, summary: Summary) -> Page:
 
 
 def study_page(data: ReportData) -> Page:
-    """Programs, datasets and software."""
+    """Programs, hardware, datasets and software."""
     page = Page("study", "Study")
     page.table(tables.program_table(data))
+    if (variants := variants_table(data.spec["hardware"])) is not None:
+        page.table(variants)
     if len(data.shards):
         page.table(tables.shard_table(data))
     page.table(tables.Table("Software", ["name", "version"], [[k, v] for k, v in sorted(data.software.items())]))

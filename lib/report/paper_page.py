@@ -3,13 +3,13 @@
 from typing import NamedTuple
 
 from lib.report.ablation import ablation_tables
-from lib.report.goals import MET_IN_WORDS, GoalResult, goal_results
+from lib.report.goal_table import goal_table
+from lib.report.goals import GoalResult, goal_results
 from lib.report.page import Page
 from lib.report.report_data import ReportData
-from lib.report.tables import Table, interval, metric_name, number
+from lib.report.tables import Table, doubtful, interval, metric_name, number
 from schemas.reference import ReferenceTable, load_reference
 
-NO_BREAK = "\N{NO-BREAK SPACE}"
 FUSION_BASELINE = "calibrated-analytical"
 """The paper calibrates its analytical model for the fusion task, a factor a kernel class."""
 PAPER_HARDWARE = "TPU-v2"
@@ -62,7 +62,7 @@ def paper_page(data: ReportData) -> Page:
         "better."
     )
     page.heading("Goals")
-    page.table(goal_table(goal_results(data)))
+    page.table(accuracy_goal_table(goal_results(data)))
     page.heading("Means by split")
     page.text(MEANS)
     for compared in COMPARED:
@@ -91,23 +91,20 @@ def goals_in_words(results: list[GoalResult]) -> str:
     return text + (f"; of {unknown} this study says nothing." if unknown else ".")
 
 
-def goal_table(results: list[GoalResult]) -> Table:
-    """One row a goal: what is asked, what this study shows, and whether that is enough."""
-    rows = [
-        [
-            f"{r.goal.what}, {r.goal.task} task, {r.goal.hardware}", r.goal.text.replace(" ", NO_BREAK),
-            interval(r.value, r.low, r.high), MET_IN_WORDS[r.met], f"{r.programs} / {r.seeds}" if r.evaluation else "-",
-            r.evaluation or "-", r.goal.others,
-        ]
-        for r in results
-    ]  # fmt: skip
-    return Table(
+def accuracy_goal_table(results: list[GoalResult]) -> Table:
+    """One row a goal, with the programs, seeds and evaluation that its figure is of."""
+    details = {
+        "programs / seeds": lambda result: f"{result.programs} / {result.seeds}" if result.evaluation else "-",
+        "evaluation": lambda result: result.evaluation or "-",
+    }
+    return goal_table(
         "Goals, on architectures never trained on",
-        ["figure", "goal", "this study", "met?", "programs / seeds", "evaluation", "others"],
-        rows,
+        results,
+        details,
         "In brackets a 90 % bootstrap interval over programs; whether a goal is met is told by the mean alone. "
         "Errors in %.",
-        {place for place, r in enumerate(results) if r.met is False},
+        what=lambda result: f"{result.goal.what}, {result.goal.task} task, {result.goal.hardware}",
+        value=lambda result: interval(result.value, result.low, result.high),
     )
 
 
@@ -138,8 +135,8 @@ def _paper_cells(paper: ReferenceTable, row: str, compared: Compared) -> list[st
     cells = []
     for model in MODELS:
         column = f"{compared.paper}_{model}"
-        doubt = " (?)" if column in paper.from_memory.get(row, []) else ""
-        cells.append(number(paper.row(row)[column]) + doubt)
+        written = doubtful if column in paper.from_memory.get(row, []) else number
+        cells.append(written(paper.row(row)[column]))
     return cells
 
 

@@ -129,7 +129,7 @@ def states_chart(trials: pd.DataFrame, title: str, parts: int = 20) -> go.Figure
 
     `trials`: island, trial, state.
     """
-    figure = new_figure(title, "trials", "% of trials", height=340)
+    figure = new_figure(title, "trials", "share of the trials, %", height=340)
     length = int(trials["trial"].max()) + 1
     width = max(1, -(-length // parts))
     part = trials["trial"] // width

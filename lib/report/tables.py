@@ -63,6 +63,12 @@ def number(value: float | None, digits: int = 3) -> str:
     return Number(text, float(value))
 
 
+def doubtful(value: float | None) -> str:
+    """The same, marked (?)."""
+    text = number(value)
+    return Number(f"{text} (?)", text.value) if isinstance(text, Number) else text
+
+
 def interval(value: float | None, low: float | None, high: float | None) -> str:
     """`value [low, high]`."""
     if value is None or pd.isna(value) or low is None or high is None or pd.isna(low) or pd.isna(high):
@@ -72,12 +78,18 @@ def interval(value: float | None, low: float | None, high: float | None) -> str:
     return cell
 
 
-NUMBER = re.compile(r"-?|[-+]?[\d,.]+(e[-+]?\d+)?( [kMG]i?B(/s)?| [MG]Hz)?( \[.*\])?")
+NUMBER = re.compile(
+    r"-?|[-+]?[\d,.]+(e[-+]?\d+)?( to [-+]?[\d,.]+(e[-+]?\d+)?)?( [kMG]i?B(/s)?| [MG]Hz)?( \[.*\]| \(\d+\))?"
+)
+"""A number, or a range, with a unit, an interval or a count."""
 
 
 def numeric_columns(table: Table) -> list[bool]:
     """Whether all cells of a column hold numbers, possibly with a unit or an interval."""
-    return [all(NUMBER.fullmatch(row[place]) for row in table.rows) for place in range(len(table.columns))]
+    return [
+        all(isinstance(row[place], Number) or NUMBER.fullmatch(row[place]) for row in table.rows)
+        for place in range(len(table.columns))
+    ]
 
 
 def raw(cell: str) -> dict[str, str]:

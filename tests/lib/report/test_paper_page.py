@@ -7,7 +7,14 @@ from lib.report.ablation import ablation_tables, paper_ablations
 from lib.report.console import one_screen
 from lib.report.goals import goal_results
 from lib.report.headline import summary
-from lib.report.paper_page import COMPARED, accuracy_beside_paper, goal_table, goals_in_words, means_table, paper_page
+from lib.report.paper_page import (
+    COMPARED,
+    accuracy_beside_paper,
+    accuracy_goal_table,
+    goals_in_words,
+    means_table,
+    paper_page,
+)
 from schemas.goals import load_goals
 from tests.lib.report.report_examples import Stub, evaluation, report_data
 
@@ -101,7 +108,7 @@ def test_the_summary_has_every_figure_with_a_goal():
 
 
 def test_goals_not_met_are_marked():
-    table = goal_table(goal_results(report_data()))
+    table = accuracy_goal_table(goal_results(report_data()))
     rows = {row[0]: (place, row) for place, row in enumerate(table.rows)}
     place, tau = rows["Kendall's tau of a kernel's tiles, mean over programs, tile task, tpu-v3"]
     assert tau[1:6] == [">=\N{NO-BREAK SPACE}0.93", "0.9 [0.85, 0.95]", "not met", "3 / 1", "accuracy"]
