@@ -58,8 +58,11 @@ rule outside_figures:
 
 
 onstart:
-    refuse_without_devices()
+    if not workflow.touch:
+        refuse_without_devices()
+        refuse_unwritable_results()
 
 
 onsuccess:
-    print(f"Report: {RESULTS}/report/index.html")
+    if Path(RESULTS, "report", "index.html").exists():
+        print(f"Report: {RESULTS}/report/index.html")

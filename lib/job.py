@@ -1,5 +1,6 @@
 """What every workflow script does first: its log, its parameters, its folder."""
 
+import errno
 import logging
 import os
 import shutil
@@ -13,6 +14,17 @@ from typing import Any
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 LOG = logging.getLogger("tilewright")
+GO_ON = "and run the same command again: nothing that was finished is lost"
+ELSEWHERE = "give the results another folder (snakemake: --config results=FOLDER), or copy them there first"
+REMEDIES = {
+    errno.ENOSPC: f"the disk is full; make room {GO_ON}",
+    errno.EDQUOT: f"your share of the disk is used up; make room {GO_ON}",
+    errno.EFBIG: f"files may not become this large here (ulimit -f); raise that {GO_ON}",
+    errno.EROFS: f"nothing can be written there; {ELSEWHERE}",
+    errno.EACCES: f"you may not write or read there; {ELSEWHERE}",
+    errno.EPERM: f"you may not write or read there; {ELSEWHERE}",
+}
+"""What to do about errors of the system that a person can mend, by number."""
 
 
 class Job:
@@ -62,8 +74,11 @@ def in_words(error: BaseException, trace: TracebackType | None) -> str | None:
     own_value = type(error) is ValueError and raised_here and (frames[-1].line or "").startswith("raise")
     if own_class or own_value:
         return str(error)
-    if isinstance(error, OSError | MemoryError):
-        return f"{type(error).__name__}: {error}"
+    if isinstance(error, OSError):
+        remedy = REMEDIES.get(error.errno or 0)
+        return f"{type(error).__name__}: {error}" + (f"\n  what to do: {remedy}" if remedy else "")
+    if isinstance(error, MemoryError):
+        return f"{type(error).__name__}: {error}\n  what to do: run fewer jobs at once: snakemake --cores 1"
     return None
 
 
@@ -88,6 +103,7 @@ def _start_log(file: Path) -> None:
     logging.basicConfig(
         filename=file, filemode="a", level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s", force=True
     )
+    logging.raiseExceptions = False  # a line that a full disk does not take is no reason for a traceback of its own
     sys.stderr.flush()
     sys.stderr = open(os.dup(2), "w", buffering=1, errors="backslashreplace")  # noqa: SIM115 (until the job ends)
     with file.open("ab") as log:

@@ -6,6 +6,7 @@ import os
 import re
 from functools import cache
 from pathlib import Path
+from tempfile import TemporaryFile
 
 from snakemake.exceptions import WorkflowError
 from snakemake.settings.types import DeploymentMethod
@@ -21,6 +22,7 @@ if Path(lib.__file__).resolve().parent.parent != CHECKOUT.resolve():
     )
 
 from lib.code_fingerprint import code_fingerprint, in_repository
+from lib.job import in_words
 from schemas.device_packages import missing_packages
 from schemas.study_file import StudyError, load_study, only_study
 from schemas.workload import FILES
@@ -73,6 +75,16 @@ def refuse_without_devices():
     missing = [] if by_conda else missing_packages(STUDY)
     if missing:
         raise WorkflowError("\n".join(f"{STUDY_FILE}: {line}" for line in missing))
+
+
+def refuse_unwritable_results():
+    """Before any job starts: the folder of the results takes a file."""
+    try:
+        Path(RESULTS).mkdir(parents=True, exist_ok=True)
+        with TemporaryFile(dir=RESULTS) as file:
+            file.write(b"tilewright")
+    except OSError as error:
+        raise WorkflowError(f"{RESULTS}: {in_words(error, None)}") from None
 
 
 def names(ids):
