@@ -78,7 +78,7 @@ def test_which_errors_say_themselves_what_is_wrong():
     assert "unknown source kind" in str(in_words(*raised(trace, {"id": "a", "source": {"kind": "x"}}, Path())))
     assert in_words(BatchError("batch 3"), None) == "batch 3"
     full = str(in_words(OSError(28, "No space left on device"), None))
-    assert full.startswith("OSError: [Errno 28] No space left on device\n  what to do: the disk is full; make room and run")
+    assert full.startswith("OSError: [Errno 28] No space left on device\n  what to do: the disk is full; make room")
     assert "--cores 1" in str(in_words(MemoryError("10 GiB"), None))
     assert in_words(*raised(int, "x")) is None
 
