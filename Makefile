@@ -1,6 +1,7 @@
 # make: set up .venv and run the default study · make test · make check · make bench · make clean
 # make paper: the learned model beside the paper's, workflow/studies/paper.yaml
 # make new STUDY=mine/first.yaml: start a study of your own · make docs-site: the documentation as a site
+# make test-kill: the tiny study twice from scratch and once killed in each rule; artifacts must be the same
 # make test-slurm: the profile for clusters on a SLURM of one node (Debian, as root)
 # make pack: the results of STUDY as one file, for another machine or checkout; there make unpack FILE=...
 # STUDY=path/to/study.yaml runs another study; PYTHON=/path/to/python3.12 chooses the interpreter.
@@ -29,7 +30,7 @@ define environment
 @$(1)/bin/pip $(INSTALL) -r $(2)
 endef
 
-.PHONY: all paper pack unpack new check test test-tutorial test-slurm bench devices lock clean format docs docs-site compile
+.PHONY: all paper pack unpack new check test test-tutorial test-kill test-slurm bench devices lock clean format docs docs-site compile
 
 all: $(READY)
 	@$(BIN)/python -m lib.check_study "$(STUDY)"
@@ -78,6 +79,10 @@ test: compile
 # docs/tutorial.md in a fresh copy of the repository, command by command.
 test-tutorial: compile
 	$(BIN)/pytest -n 0 -m tutorial
+
+# The tiny study twice from scratch, and once killed in each of its rules: ten minutes.
+test-kill: compile
+	@$(BIN)/python -m tests.workflow.killed_runs
 
 # The profile for SLURM on a SLURM of one node that is started for it and stopped again; Debian, as root, minutes.
 test-slurm: compile

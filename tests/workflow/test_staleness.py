@@ -266,6 +266,35 @@ CODE_EDITS = [
     ),
 ]  # fmt: skip
 
+AFTER_TIMED = ["dataset/timed/*", "model/by-time/*", "evaluation/measured", "autotune/on-device/*", REPORT]
+
+
+def measured(old: str, new: str) -> list[tuple[str, str, str]]:
+    return [("measured.yaml", old, new)]
+
+
+MEASURED_STUDY_EDITS = [
+    Edit("how the device `here` is measured (`measure:`)", measured("cores: [0]", "cores: [1]"), AFTER_TIMED),
+    Edit(
+        "how many kernels of a program are measured",
+        measured("kernels_per_program: 20", "kernels_per_program: 30"),
+        AFTER_TIMED,
+    ),
+    Edit(
+        "the seconds on the device of the autotune entry `on-device`",
+        measured("budgets_s: [8]", "budgets_s: [4]"),
+        ["autotune/on-device/*", REPORT],
+    ),
+    Edit(
+        "the folder where measurements are kept (`measurements`)",
+        measured("results: results/measured\n", "results: results/measured\nmeasurements: elsewhere\n"),
+        [],
+    ),
+]
+MEASURED_CODE_EDITS = [
+    Edit("code of `lib/targets/xla_device.py`", [("lib/targets/xla_device.py", "", CHANGED)], AFTER_TIMED),
+]
+
 
 @pytest.fixture(scope="module")
 def runs():
@@ -278,7 +307,8 @@ def finished(tmp_path_factory, runs) -> Path:
     """A folder with the example beside its results, every job done."""
     folder = tmp_path_factory.mktemp("a study") / "folder"
     shutil.copytree(EXAMPLE, folder)
-    runs.fabricate(folder, folder / "study.yaml")
+    for study_file in ("study.yaml", "measured.yaml"):
+        runs.fabricate(folder, folder / study_file)
     return folder
 
 
@@ -339,6 +369,20 @@ def test_an_edit_of_code(checkout, finished, edit):
     others = [change for change in edit.changes if change not in own]
     with edited(checkout, others), edited(finished, own), ManyRuns(checkout) as runs:
         assert_exactly(runs.jobs(finished, finished / "study.yaml"), edit.runs)
+
+
+@pytest.mark.parametrize("edit", MEASURED_STUDY_EDITS, ids=lambda edit: edit.what)
+def test_an_edit_of_a_study_that_measures(runs, finished, edit):
+    with edited(finished, edit.changes):
+        assert_exactly(runs.jobs(finished, finished / "measured.yaml"), edit.runs)
+
+
+@pytest.mark.parametrize("edit", MEASURED_CODE_EDITS, ids=lambda edit: edit.what)
+def test_an_edit_of_code_that_measures(checkout, finished, edit):
+    """Only jobs that measure, and what needs them: the study without a device keeps its results."""
+    with edited(checkout, edit.changes), ManyRuns(checkout) as runs:
+        assert_exactly(runs.jobs(finished, finished / "measured.yaml"), edit.runs)
+        assert_exactly(runs.jobs(finished, finished / "study.yaml"), [])
 
 
 def test_a_new_date_of_every_file_runs_nothing(runs, finished, checkout):
@@ -405,11 +449,14 @@ def test_touch_accepts_results_as_they_are(runs, finished, tmp_path):
     assert_exactly(runs.jobs(tmp_path / "copy", study_file), [])
 
 
-def table() -> str:
-    """All edits with what they run, as the page shows them."""
-    rows = [(edit.what, ", ".join(f"`{job}`" for job in edit.runs) or "nothing") for edit in STUDY_EDITS + CODE_EDITS]
+def table(edits: list[Edit]) -> str:
+    """Edits with what they run, as the page shows them."""
+    rows = [(edit.what, ", ".join(f"`{job}`" for job in edit.runs) or "nothing") for edit in edits]
     return "\n".join(f"| {what} | {runs} |" for what, runs in [("edit", "jobs that run again"), ("---", "---"), *rows])
 
 
-def test_the_page_shows_the_table():
-    assert table() in PAGE.read_text(), f"{PAGE} should have this table:\n{table()}"
+@pytest.mark.parametrize(
+    "edits", [STUDY_EDITS + CODE_EDITS, MEASURED_STUDY_EDITS + MEASURED_CODE_EDITS], ids=["simulated", "measured"]
+)
+def test_the_page_shows_the_table(edits):
+    assert table(edits) in PAGE.read_text(), f"{PAGE} should have this table:\n{table(edits)}"
