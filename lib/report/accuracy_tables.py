@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 
 from lib.evaluation.metrics import FLOOR_PCT
-from lib.report.tables import Table, interval, metric_name, number
+from lib.report.tables import Table, interval, metric_name, number, with_unit
 from schemas.evaluation import BASELINES
 
 MAIN = {"tile": "ape_pct", "fusion": "mape_pct"}
@@ -80,7 +80,7 @@ def program_table(programs: pd.DataFrame, task: str, hardware: str, order: list[
         cells.append([str(workload), str(family), str(int(group["kernels"].max())), *values])
     return Table(
         f"{metric_name(metric)} by test program, {hardware}",
-        ["program", "family", "kernels", *models],
+        ["program", "family", "kernels", *(with_unit(model, metric) for model in models)],
         cells,
         "Mean over seeds; in brackets the least and the greatest of several seeds.",
     )
@@ -128,7 +128,7 @@ def class_table(classes: pd.DataFrame, task: str, hardware: str, order: list[str
         cells.append([str(name), str(int(group["kernels"].max())), str(int(group["programs"].max())), *values])
     return Table(
         f"{metric_name(metric)} by kernel class, {hardware}",
-        ["kernel class", "kernels", "programs", *models],
+        ["kernel class", "kernels", "programs", *(with_unit(model, metric) for model in models)],
         cells,
         f"{INTERVAL_NOTE} Over the kernels of the class alone, in programs that have some.",
     )
@@ -217,7 +217,7 @@ def cross_hardware_table(overall: pd.DataFrame, models: list[dict], task: str, m
         cells.append(["(none)", baseline, *(number(rows.at[(baseline, variant), "value"]) for variant in scored)])
     return Table(
         f"{task} task across hardware: {metric_name(metric)}",
-        ["trained on", "model", *(f"scored on {variant}" for variant in scored)],
+        ["trained on", "model", *(with_unit(f"scored on {variant}", metric) for variant in scored)],
         cells,
         f"The same test programs in every column. {INTERVAL_NOTE}",
         set(range(len(entries))),

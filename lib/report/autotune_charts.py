@@ -10,6 +10,8 @@ from lib.report.charts import colour, new_figure
 
 POINTS = 160
 """Of a curve: target seconds, evenly spaced on a logarithmic axis."""
+FEW_DECADES = 30.0
+"""Ratio of an axis's ends up to which its ticks stand within a decade too."""
 BAND_OPACITY = 0.18
 LEAST_RANGE = 1e-3
 """Of speedups: an axis shows no less."""
@@ -43,7 +45,7 @@ def best_so_far_chart(traces: pd.DataFrame, headlines: Sequence[str | None], tit
             line={"color": shade, "width": 2.5, "dash": dash},
             hovertemplate="%{x:.3g} s: %{y:.4g} x<extra>" + name + "</extra>",
         )  # fmt: skip
-    figure.update_xaxes(type="log", dtick=1)
+    figure.update_xaxes(type="log", dtick=1 if spent.max() / spent.min() > FEW_DECADES else "D2")
     if traces["speedup"].max() - traces["speedup"].min() < LEAST_RANGE:
         middle = float(traces["speedup"].mean())
         figure.update_yaxes(range=[middle - LEAST_RANGE, middle + LEAST_RANGE])

@@ -36,7 +36,7 @@ def new_figure(title: str, x: str, y: str, height: int = 380) -> go.Figure:
     figure.update_layout(
         title=title,
         height=height,
-        margin={"l": 70, "r": 20, "t": 40, "b": 60},
+        margin={"l": 70, "r": 20, "t": 60, "b": 60},
         legend={"orientation": "h", "y": 1.01, "yanchor": "bottom", "x": 0, "xanchor": "left"},
         xaxis_title=x,
         yaxis_title=y,

@@ -87,7 +87,7 @@ def _table(rows: pd.DataFrame, metric: str) -> Table:
         cells.append([str(model), f"{programs}", f"{kept:,}", *(number(mean.get(on)) for on in columns)])
     return Table(
         f"{metric} by size of the training data",
-        ["model", "programs", "rows", *columns],
+        ["model", "programs", "rows", *(f"{on}, %" for on in columns)],
         cells,
         "Mean of the seeds. Validation programs choose the weights, so their error is a little too low.",
     )

@@ -27,7 +27,7 @@ PARTS = {
 WITHIN = {"compute_s": ("matrix_s", "vector_s", "mesh_s"), "exposed_s": ("load_s", "store_s")}
 """What a part is made of."""
 PARTS_NOTE = (
-    "Microseconds. Compute (the longest of matrix unit, vector unit and mesh in each step), control of the steps, "
+    "Compute (the longest of matrix unit, vector unit and mesh in each step), control of the steps, "
     "exposed transfers (hidden by no compute) and launch add up to the total; the rest says how long units and "
     "transfers were busy. "
 )
@@ -143,10 +143,9 @@ def worst_kernels_table(kernels: pd.DataFrame) -> Table:
         head = [*_kernel_cells(row), extents(row, TILE_COLUMNS), number(row["ratio"]), gap_words(row)]
         for model in MODELS:
             rows.append([*head, model, *(_us(row[f"{model}_{part}"]) for part in PARTS)])
-            head = [""] * len(head)
     return Table(
         f"The {len(chosen)} kernels that differ most",
-        ["kernel", "loops", "tile", "ratio", "most of the gap", "model", *PARTS.values()],
+        ["kernel", "loops", "tile", "ratio", "most of the gap", "model", *(f"{part}, us" for part in PARTS.values())],
         rows,
         f"Kernels of {SHORT_S * 1e6:g} us or more. " + PARTS_NOTE + LOOPS_NOTE,
     )
@@ -215,11 +214,18 @@ def worst_tiles_table(tiles: pd.DataFrame) -> Table:
             totals = [_us(row[f"{choice}_{name}_total_s"]) for name in MODELS]
             parts = [_us(row[f"{choice}_simulator_{part}"]) for part in ADDING_UP]
             rows.append([*head, model, extents(row, [f"{choice}_{name}" for name in TILE_COLUMNS]), *totals, *parts])
-            head = [""] * len(head)
-    totals = [f"{model}'s time" for model in MODELS]
+    totals = [f"{model}'s time, us" for model in MODELS]
     return Table(
         "The tile choices that cost most",
-        ["adds to APE, points", "kernel", "loops", "best by", "tile", *totals, *(PARTS[part] for part in ADDING_UP)],
+        [
+            "adds to APE, points",
+            "kernel",
+            "loops",
+            "best by",
+            "tile",
+            *totals,
+            *(f"{PARTS[part]}, us" for part in ADDING_UP),
+        ],
         rows,
         "Both tiles of the kernels that add most to their program's APE, with the simulator's parts. "
         + PARTS_NOTE

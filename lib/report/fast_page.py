@@ -64,7 +64,9 @@ def fast_page(data: ReportData) -> Page:
         if table["ours"].notna().any():
             page.heading(f"{words} over TPU-v3 (figure {place})")
             page.chart(
-                beside_paper_chart(table, f"{words} over TPU-v3, figure {place} beside ours", f"x, {words}"),
+                beside_paper_chart(
+                    table, f"{words} over TPU-v3, figure {place} beside ours", f"{words}, times TPU-v3's"
+                ),
                 "simulated, published",
                 f"{MODELS_NOTE} Filled: ours; hollow: the paper's, read off the figure. {_objective_note(prefix)}",
             )
@@ -153,9 +155,9 @@ def speedup_table(table: pd.DataFrame, title: str) -> Table:
         public = by_key.loc[(name, "single"), "public"]
         label = f"{name} (stand-in)" if name in STAND_INS else name
         rows.append([label, *cells, number(public)])
-    heads = [f"{SERIES_WORDS[series]}, {whose}" for series in SERIES for whose in ("ours", "paper")]
+    heads = [f"{SERIES_WORDS[series]}, {whose}, x" for series in SERIES for whose in ("ours", "paper")]
     return Table(
-        title, ["workload", *heads, f"{SERIES_WORDS['single']}, ours, power model public"], rows,
+        title, ["workload", *heads, f"{SERIES_WORDS['single']}, ours, power model public, x"], rows,
         f"{load_reference().tables['fast-speedup'].note}. Means of ours only where all of their workloads were "
         "searched.",
         {place for place, name in enumerate(workloads) if name in MEANS},
@@ -180,8 +182,8 @@ def found_table(data: ReportData) -> Table:
             ]
         )  # fmt: skip
     heads = [
-        "search", "workloads", "objective", "optimiser, islands", "trials", "Perf/TDP", "Perf/TDP, public", "halves?",
-        "queries/s", "TDP", "area",
+        "search", "workloads", "objective", "optimiser, islands", "trials", "Perf/TDP, x", "Perf/TDP, public, x",
+        "halves?", "queries/s, x", "TDP, x", "area, x",
     ]  # fmt: skip
     return Table(
         "What every search found", heads, rows,
@@ -263,7 +265,9 @@ def _fidelity(page: Page, data: ReportData) -> None:
         if source == "fast-figure-15":
             page.chart(
                 beside_paper_chart(
-                    build_up(rows), "Speedup over one TPU-v3 core, one change after the other", "x, speedup"
+                    build_up(rows),
+                    "Speedup over one TPU-v3 core, one change after the other",
+                    "speedup, times one TPU-v3 core",
                 ),
                 "simulated, published",
                 "Filled: ours; hollow: the paper's, read off the figure.",

@@ -88,7 +88,7 @@ def device_table(devices: dict[str, dict]) -> Table:
         for name in names
         if any(name in device for device in devices.values())
     ]
-    return Table("Device, software and how it was measured", ["", *devices], rows)
+    return Table("Device, software and how it was measured", ["quantity", *devices], rows)
 
 
 def _text(value: object) -> str:

@@ -7,7 +7,7 @@ from lib.report.goal_table import goal_table
 from lib.report.goals import GoalResult, goal_results
 from lib.report.page import Page
 from lib.report.report_data import ReportData
-from lib.report.tables import Table, doubtful, interval, metric_name, number
+from lib.report.tables import Table, doubtful, interval, metric_name, number, with_unit
 from schemas.reference import ReferenceTable, load_reference
 
 FUSION_BASELINE = "calibrated-analytical"
@@ -125,7 +125,7 @@ def means_table(data: ReportData, compared: Compared) -> Table:
                 rows += _our_means(data, evaluation, words, compared)
     return Table(
         f"{metric_name(compared.metric)}, {compared.task} task",
-        ["", "split", "hardware", "programs / seeds", "learned", "analytical"],
+        ["whose", "split", "hardware", "programs / seeds", *(with_unit(model, compared.metric) for model in MODELS)],
         rows,
         marked=marked,
     )
@@ -176,7 +176,7 @@ def accuracy_beside_paper(data: ReportData, evaluation: str) -> Table:
         rows += _our_programs(data, evaluation, hardware)
     return Table(
         f"The paper's accuracy and ours: {evaluation}, {SPLITS.get(kind, kind)}",
-        ["", "program", *(f"{c.task} task, {metric_name(c.metric)}: {m}" for c in BY_PROGRAM for m in MODELS)],
+        ["whose", "program", *(f"{c.task} task, {metric_name(c.metric)}: {m}" for c in BY_PROGRAM for m in MODELS)],
         rows,
         f"Paper: {reference.sources[paper.source]}, real {PAPER_HARDWARE}, split by program; {paper.note}. Ours: "
         f"simulated. Analytical for the fusion task: calibrated by one factor a kernel class on each program's "

@@ -46,7 +46,7 @@ def break_even_table(gains: Mapping[str, float], costs: Mapping[str, float], pap
         rows.append([label, "ours", number(gain), *volumes])
     heads = [f"for {returns} x its cost" for returns in TABLE_4_RETURNS]
     return Table(
-        "Accelerators of today that a design must replace (table 4)", ["design", "", "Perf/TDP gain", *heads],
+        "Accelerators of today that a design must replace (table 4)", ["design", "whose", "Perf/TDP gain, x", *heads],
         rows, f"Paper: {paper.note}. {NOTE}", marked,
     )  # fmt: skip
 

@@ -66,4 +66,4 @@ def slowest_table(jobs: pd.DataFrame) -> Table:
         [str(job.rule), str(job.job), number(job.wall_s), number(job.cpu_s), number(job.max_rss_mb)]
         for job in jobs.nlargest(SLOWEST, "wall_s").itertuples()
     ]
-    return Table("The slowest jobs", ["rule", "job", "seconds", "processor time, s", "memory, MB"], rows)
+    return Table("The slowest jobs", ["rule", "job", "wall time, s", "processor time, s", "memory, MB"], rows)

@@ -185,7 +185,7 @@ def beside_paper_chart(table: pd.DataFrame, title: str, unit: str) -> go.Figure:
                 figure.add_bar(
                     x=rows["workload"], y=rows[column], name=name, offsetgroup=f"{series} {column}",
                     marker={"color": "rgba(0,0,0,0)" if hollow else shade, "line": {"color": shade, "width": 1.5}},
-                    hovertemplate="%{x}: %{y:.3g} " + unit.split(",")[0] + "<extra>" + name + "</extra>",
+                    hovertemplate="%{x}: %{y:.3g} x<extra>" + name + "</extra>",
                 )  # fmt: skip
     figure.update_layout(barmode="group", bargap=0.2)
     return figure

@@ -222,7 +222,7 @@ def best_trials_table(trials: pd.DataFrame, most: int = 10) -> Table:
         ]
         for _, row in best.iterrows()
     ]
-    words = ["Perf/TDP", "Perf/TDP, public", "TDP", "area", "queries/s", "latency, ms"]
+    words = ["Perf/TDP, x", "Perf/TDP, public, x", "TDP, x", "area, x", "queries/s, x", "latency, ms"]
     heads = ["island/trial", *words, *(name.replace("_", " ") for name in parameters)]
     note = "Ratios to the baseline, but for latency. All trials are in the search's trials.parquet."
     return Table(f"The {len(rows)} best trials", heads, rows, note, folded=True)

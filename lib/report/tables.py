@@ -85,10 +85,10 @@ NUMBER = re.compile(
 
 
 def numeric_columns(table: Table) -> list[bool]:
-    """Whether all cells of a column hold numbers, possibly with a unit or an interval."""
+    """Whether the cells of a column hold numbers, possibly with a unit or an interval, or nothing."""
+    columns = [[row[place] for row in table.rows] for place in range(len(table.columns))]
     return [
-        all(isinstance(row[place], Number) or NUMBER.fullmatch(row[place]) for row in table.rows)
-        for place in range(len(table.columns))
+        all(isinstance(cell, Number) or NUMBER.fullmatch(cell) for cell in column) and any(column) for column in columns
     ]
 
 
@@ -110,6 +110,11 @@ def _digits(value: float) -> str:
 def metric_name(metric: str) -> str:
     """The metric in words, with its unit."""
     return METRIC_NAMES.get(metric, metric.replace("_", " "))
+
+
+def with_unit(head: str, metric: str) -> str:
+    """The head of a column that has values of the metric."""
+    return f"{head}, %" if metric_name(metric).endswith(", %") else head
 
 
 def program_table(data: ReportData) -> Table:

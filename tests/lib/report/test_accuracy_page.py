@@ -48,7 +48,7 @@ def test_what_changes_nothing_is_said():
 def test_classes_have_a_row_each_and_a_column_a_model():
     classes = means(kernel_class="dot", kernels=np.int32(7))
     table = class_table(classes, "tile", "tpu-v3", ORDER)
-    assert table.columns == ["kernel class", "kernels", "programs", *ORDER]
+    assert table.columns == ["kernel class", "kernels", "programs", *(f"{model}, %" for model in ORDER)]
     assert table.rows == [["dot", "7", "3", "0.8 [0.5, 1.2]", "4 [3, 5]"]]
 
 
@@ -58,7 +58,7 @@ def test_programs_show_the_spread_of_seeds():
          "model": ["ranker", "ranker", "analytical"], "value": [1.0, 2.0, 5.0]}
     )  # fmt: skip
     table = program_table(programs, "tile", "tpu-v3", ORDER)
-    assert table.columns == ["program", "family", "kernels", *ORDER]
+    assert table.columns == ["program", "family", "kernels", *(f"{model}, %" for model in ORDER)]
     assert table.rows == [["net", "f", "4", "1.5 [1, 2]", "5"]]
 
 

@@ -102,12 +102,23 @@ def test_an_estimate_that_is_too_high_is_explained_by_what_is_lower():
 def test_worst_kernels_come_first_with_both_models():
     table = worst_kernels_table(with_ratio(kernels()))
     assert [row[0] for row in table.rows] == [
-        "net: root-0 (dot)", "", "net: root-2 (reduction)", "", "net: root-1 (dot)", "",
+        "net: root-0 (dot)", "net: root-0 (dot)", "net: root-2 (reduction)", "net: root-2 (reduction)",
+        "net: root-1 (dot)", "net: root-1 (dot)",
     ]  # fmt: skip
     first, second = (dict(zip(table.columns, row, strict=True)) for row in table.rows[:2])
     assert (first["ratio"], first["loops"], first["tile"]) == ("4", "16x1x7", "8")
-    assert (first["model"], first["total"], first["compute"], first["launch"]) == ("simulator", "8", "6", "2")
-    assert (second["model"], second["total"], second["compute"], second["launch"]) == ("analytical", "2", "2", "0")
+    assert (first["model"], *(first[f"{part}, us"] for part in ("total", "compute", "launch"))) == (
+        "simulator",
+        "8",
+        "6",
+        "2",
+    )
+    assert (second["model"], *(second[f"{part}, us"] for part in ("total", "compute", "launch"))) == (
+        "analytical",
+        "2",
+        "2",
+        "0",
+    )
 
 
 def test_tile_choices():
@@ -115,7 +126,7 @@ def test_tile_choices():
     # net: (3 x 10 + 76) / (3 x 8 + 76) - 1; other: 5 / 4 - 1.
     assert tile_ape_pct(table[table["workload"] == "net"]) == pytest.approx(6)
     worst = worst_tiles_table(table)
-    assert [row[0] for row in worst.rows] == ["25", "", "6", ""]
+    assert [row[0] for row in worst.rows] == ["25", "25", "6", "6"]
     assert [row[3] for row in worst.rows] == ["analytical", "simulator"] * 2
     row = variant_table(data()).rows[0]
     assert float(row[-1]) == pytest.approx(np.sqrt(6 * 25), abs=0.05)
