@@ -87,6 +87,19 @@ def test_fusion_goals_count_ties_half_and_leave_out_what_has_little_to_gain():
     assert results["tiles-regret"].met is None
 
 
+def test_what_tiles_gain_after_fusion_does_not_count_as_a_gain_of_fusion():
+    """Of task both: 1.005 s by fusion, from 1.01, is too little; the tiles' 0.5 s have no say in it."""
+    program = fusion_of("little", 1.008, 1.009, best_s=1.005, default_s=1.01)
+    both = {
+        name: pd.concat([rows, rows.tail(1).assign(stage="tiles", runtime_s=0.5)], ignore_index=True)
+        for name, rows in ((name, program[name]) for name in ("results.parquet", "trace.parquet"))
+    }
+    stub = Stub(program.manifest.spec, {"summary.json": program["summary.json"], **both})
+    assert model_against_target([stub]).empty
+    near = target_s_to_near([stub], "fusion").set_index(["strategy", "budget_s"])
+    assert near.loc[("ranker", 600.0), "target_s"] == 0.0  # the default is within 1 % of 1.005
+
+
 def test_nothing_to_compare_is_not_known():
     assert math.isnan(wins_pct(pd.Series(dtype=float)))
     assert model_against_target(TILES).empty
