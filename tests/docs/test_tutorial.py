@@ -70,7 +70,7 @@ def test_the_tutorial_runs_as_it_stands(tmp_path: Path):
     assert (copy / "results" / "tiny" / "report" / "index.html").is_file()
     assert (results / "report" / "index.html").is_file()
     text = "\n".join(printed)
-    for words in ("keyword_spotter", "minutes", "kernel", "earbud", "better-earbud-best:"):
+    for words in ("keyword-spotter", "minutes", "kernel", "earbud", "better-earbud-best:"):
         assert words in text, words
     search = next(part for part in printed if "better-earbud-best:" in part)
     assert "Searching better-earbud" in search
