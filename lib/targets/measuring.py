@@ -123,8 +123,9 @@ class Measuring:
         with sole_measuring():
             taken = take_passes(texts, self.settings, self._cache, self._ask, label)
         passes = {key: passes_of(visits, self.settings) for key, visits in taken.sound.items()}
-        self._passes |= {key: of[: self.settings.passes] for key, of in passes.items()}
-        return self._measurements(keys, taken, passes)
+        first_passes = {key: of[: self.settings.passes] for key, of in passes.items()}
+        self._passes |= first_passes
+        return self._measurements(keys, taken, passes, first_passes)
 
     def _ask(self, text: str, costs: bool) -> dict[str, Any]:
         """One visit to a text in the process, which is started where there is none."""
@@ -150,15 +151,16 @@ class Measuring:
             self._process.end()
             self._process = None
 
-    def _measurements(self, keys: list[str], taken: Taken, passes: dict[str, list[float]]) -> Measurements:
+    def _measurements(
+        self, keys: list[str], taken: Taken, passes: dict[str, list[float]], first_passes: dict[str, list[float]]
+    ) -> Measurements:
         number = self.settings.passes
         first = {key: visits[0] for key, visits in taken.sound.items()}
         first_pass = {key: visits[: number * self.settings.visits : number] for key, visits in taken.sound.items()}
         spent = {key: sum(one.spent_s for one in visits) for key, visits in first_pass.items()}
         reasons = {key: failure.reason for key, failure in taken.failures.items()}
         loads = [one.load_average for visits in taken.sound.values() for one in visits]
-        first_passes = {key: of[:number] for key, of in passes.items()}
-        floor_pct = noise_floor_pct(np.array(list(first_passes.values())).reshape(-1, number))
+        floor_pct = self._floor_pct(first_passes)
         return Measurements(
             seconds=_column(keys, {key: min(of) for key, of in passes.items()}),
             passes=np.array([first_passes.get(key, [np.nan] * number) for key in keys]).reshape(-1, number),
@@ -182,9 +184,12 @@ class Measuring:
             },
         )
 
+    def _floor_pct(self, first_passes: dict[str, list[float]]) -> float:
+        return noise_floor_pct(np.array(list(first_passes.values())).reshape(-1, self.settings.passes))
+
     def _tell_noise(self) -> None:
         """Say that the machine was too noisy, if it was."""
-        floor_pct = noise_floor_pct(np.array(list(self._passes.values())).reshape(-1, self.settings.passes))
+        floor_pct = self._floor_pct(self._passes)
         if len(self._passes) < FEWEST_MODULES or not floor_pct > self.settings.noise_limit_pct:
             return
         kept = f", and delete {self._cache.file}, where these measurements are kept" if self._cache.file else ""
