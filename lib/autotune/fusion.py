@@ -155,7 +155,7 @@ class FusionTuner:
         return account
 
     def _seconds(self, fuse: np.ndarray) -> float:
-        chain = Chain(self.rules, fuse)
+        chain = Chain(Grouping(self.rules, fuse))
         found = self.target.of(chain.grouping.kernels.values())
         chain.begin({state: seconds for state, (_, seconds, _) in found.items()})
         return chain.seconds
@@ -182,7 +182,7 @@ def _walk(
     The temperature falls with the budget and the moves; from `first_progress` on, where given, with the moves alone, so
     that less budget would have ended it earlier without another change.
     """
-    chain = Chain(rules, start)
+    chain = Chain(Grouping(rules, start))
     account.spend(chain.grouping.kernels.values())  # costs nothing: what is started from has been run
     chain.begin(account.seconds)
     improvements = [Improvement(account.spent_s, chain.seconds, np.array(start, dtype=bool))]

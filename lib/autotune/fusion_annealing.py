@@ -8,7 +8,7 @@ import numpy as np
 
 from lib.autotune.fusion_chain import MOST_FLIPS, Chain, is_taken
 from lib.autotune.fusion_kernels import KernelPrices
-from lib.fusion.grouping import GroupingRules
+from lib.fusion.grouping import Grouping, GroupingRules
 from lib.journal import Journal
 
 ROUNDS_A_RECORD = 100
@@ -51,7 +51,7 @@ def anneal(
     Round r draws from the stream (seed, r) alone, so an annealing that is continued from its journal equals one that
     was never stopped. A chain whose start can't run is at infinity and takes the first moves that can.
     """
-    chains = [Chain(rules, fuse) for fuse in starts]
+    chains = _chains(rules, starts)
     prices.learn(state for chain in chains for state in chain.grouping.kernels.values())
     for chain in chains:
         chain.begin(prices.of_state)
@@ -73,6 +73,12 @@ def anneal(
         if journal is not None and ((number + 1) % ROUNDS_A_RECORD == 0 or number + 1 == rounds):
             _record(chains, prices, journal, number + 1, failed)
     return Annealing(_distinct(chains, rules), rounds * len(chains) if rules.nodes else 0, failed)
+
+
+def _chains(rules: GroupingRules, starts: Sequence[np.ndarray]) -> list[Chain]:
+    """A chain from each start; equal starts are grouped once."""
+    grouped = {key: Grouping(rules, fuse) for key, fuse in {fuse.tobytes(): fuse for fuse in starts}.items()}
+    return [Chain(grouped[fuse.tobytes()].copy()) for fuse in starts]
 
 
 def _drawn(seed: Sequence[int], number: int, chains: int) -> tuple[np.ndarray, list[float]]:
@@ -111,7 +117,7 @@ def _restored(chains: list[Chain], rules: GroupingRules, prices: KernelPrices, j
     names = (name.decode() for name in arrays["fingerprint"].tolist())
     prices.of_fingerprint |= dict(zip(names, arrays["price"].tolist(), strict=True))
     for place in range(len(chains)):
-        chain = chains[place] = Chain(rules, arrays["fuse"][place])
+        chain = chains[place] = Chain(Grouping(rules, arrays["fuse"][place]))
         chain.best_fuse = arrays["best_fuse"][place].tolist()
         chain.seconds, chain.best_seconds = arrays["seconds"][place].tolist()
     prices.of_state.clear()

@@ -5,7 +5,7 @@ from math import exp, fsum, inf
 
 import numpy as np
 
-from lib.fusion.grouping import Change, Grouping, GroupingRules
+from lib.fusion.grouping import Change, Grouping
 
 MOST_FLIPS = 4
 """Nodes that a move flips at most: one drawn at random, and further ones next to it."""
@@ -21,9 +21,9 @@ kernels, so a program's runtime by 0.01 % to 1 %; warmer chains leave a good sta
 class Chain:
     """A configuration on its way. `seconds`: of the program, infinite before :meth:`begin`."""
 
-    def __init__(self, rules: GroupingRules, fuse: np.ndarray):
-        self.rules = rules
-        self.grouping = Grouping(rules, fuse)
+    def __init__(self, grouping: Grouping):
+        self.rules = grouping.rules
+        self.grouping = grouping
         self.seconds = inf
         self.best_seconds = inf
         self.best_fuse = list(self.grouping.fuse)

@@ -122,7 +122,7 @@ class _Descent:
 
     def __init__(self, rules: GroupingRules, account: Account, prices: KernelPrices, start: np.ndarray):
         self.rules, self.account, self.prices = rules, account, prices
-        self.current = Chain(rules, start)
+        self.current = Chain(Grouping(rules, start))
         self.current.begin(account.seconds)
         self.improvements = [Improvement(account.spent_s, self.current.seconds, np.array(start, dtype=bool))]
         self.failed = 0
@@ -130,7 +130,7 @@ class _Descent:
     def towards(self, found: Found) -> None:
         """Take the parts of a proposal that are faster on the target, those that promise the most a second first."""
         seconds = self.current.seconds
-        self.current = Chain(self.rules, self.current.grouping.fused())
+        self.current = Chain(Grouping(self.rules, self.current.grouping.fused()))
         self.current.seconds = seconds
         pieces = parts(self.current.grouping, Grouping(self.rules, found.fuse))
         candidates = {nodes for piece in pieces for nodes in (piece, *((node,) for node in piece))}

@@ -4,6 +4,7 @@ The program is EfficientNet-B0. The network has the default study's size and is 
 doesn't depend on what it says.
 """
 
+import gc
 import time
 
 import numpy as np
@@ -38,6 +39,7 @@ def fusion_moves(setting: Setting) -> list[Measurement]:
     spec = Model(task="fusion", dataset="default")
     model = fresh_model(spec, kernels, default_schedule(kernels, datapath), datapath)
     price = DefaultTilePrice(Learned(model), datapath)
+    gc.freeze()  # as the autotuner's script does
     found = []
     for chains, rounds in CHAINS.items():
         rates = []

@@ -210,7 +210,15 @@ def analytical_row(problem, k, tile, rates, limits, most, scratch, parts) -> flo
     steps_s = before[active] * rates.step_s
     if steps_s >= most:
         return np.inf
+    matrix_s = matrix_cycles(
+        tile, problem.kernel_class[k], problem.loops[k, IN_C], problem.base_dilation[k, 0],
+        problem.base_dilation[k, 1], rates.depthwise_mapping, rates.array_efficiency, rates.rows,
+        rates.columns,
+    ) / rates.array_cycles_per_s  # fmt: skip
+    if (matrix_s * before[active] + steps_s) * ROUNDING >= most:
+        return np.inf
 
+    bytes_left = (most / ROUNDING - steps_s) * rates.bytes_per_s
     parts[:] = 0.0
     padded_in = padded_weight = padded_out = first_and_last = 0.0
     node, dimension, weight = problem.operands.node, problem.operands.dimension, problem.operands.weight
@@ -220,7 +228,11 @@ def analytical_row(problem, k, tile, rates, limits, most, scratch, parts) -> flo
         change = _changes_at(node[row, LOOPS_WALKED], nest, active)
         moved[change] += size
         role = node[row, ROLE]
-        parts[BYTES + role] += size * before[change]
+        moved_bytes = size * before[change]
+        parts[BYTES + role] += moved_bytes
+        bytes_left -= moved_bytes
+        if bytes_left <= 0.0:
+            return np.inf
         first_and_last += size
         if role == OUTPUT:
             padded_out += padded * weight[row]
@@ -230,14 +242,9 @@ def analytical_row(problem, k, tile, rates, limits, most, scratch, parts) -> flo
             padded_weight += padded * weight[row]
     if not within(padded_in, padded_weight, padded_out, limits):
         return np.inf
-    matrix_s = matrix_cycles(
-        tile, problem.kernel_class[k], problem.loops[k, IN_C], problem.base_dilation[k, 0],
-        problem.base_dilation[k, 1], rates.depthwise_mapping, rates.array_efficiency, rates.rows,
-        rates.columns,
-    ) / rates.array_cycles_per_s  # fmt: skip
     exposed_s = first_and_last / rates.bytes_per_s
     moved_s = (parts[BYTES] + parts[BYTES + 1] + parts[BYTES + 2]) / rates.bytes_per_s
-    if (max(moved_s, matrix_s * before[active] + exposed_s) + steps_s) * ROUNDING >= most:
+    if (matrix_s * before[active] + exposed_s + steps_s) * ROUNDING >= most:
         return np.inf
     node, dimension, weight = problem.vector.node, problem.vector.dimension, problem.vector.weight
     for row in range(problem.vector.offset[k], problem.vector.offset[k + 1]):

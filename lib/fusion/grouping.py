@@ -5,6 +5,7 @@ and theirs. Only these are looked at again, from the last to the first as :meth:
 """
 
 from collections.abc import Iterable, Mapping
+from copy import copy
 from heapq import heapify, heappop, heappush
 from typing import NamedTuple
 
@@ -72,6 +73,13 @@ class Grouping:
             root, state = self._place(index, self.fuse[index], nothing, self.kernels)
             self._root[index], self._state[index] = root, state
             self.kernels[root] = state
+
+    def copy(self) -> "Grouping":
+        """Another one, whose changes don't reach this one."""
+        twin = copy(self)
+        twin.fuse, twin._root, twin._state = list(self.fuse), list(self._root), list(self._state)
+        twin.kernels = dict(self.kernels)
+        return twin
 
     def groups(self) -> np.ndarray:
         """int32[n]: as of :meth:`FusionSpace.group`."""

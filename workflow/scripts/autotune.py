@@ -1,5 +1,7 @@
 """The autotuners of one entry on one program: models propose, the target verifies."""
 
+import gc
+
 from lib.autotune.autotune import run_autotune
 from lib.autotune.target import SimulatedTarget
 from lib.cost.simulator import Simulator
@@ -20,6 +22,8 @@ inputs = [*job.input.program, *job.input.models]
 journal = Journal.of_job(
     job.folder.parents[2], "autotune", f"{spec['id']}-{spec['workload']}", fingerprint(spec, job.code, inputs)
 )
+models = load_models(job.input.models)
+gc.freeze()  # what stays from here on, TensorFlow's half a second of objects among it, is not looked through again
 target = SimulatedTarget(Simulator(), datapath_from_spec(spec["hardware"]["datapath"]), spec["timeout_s"])
 AutotuneArtifact.write(
     job.folder,
@@ -27,6 +31,6 @@ AutotuneArtifact.write(
     origin="simulated",
     code=job.code,
     spec=spec,
-    contents=run_autotune(spec, program, load_models(job.input.models), target, journal),
+    contents=run_autotune(spec, program, models, target, journal),
 )
 journal.remove()

@@ -9,7 +9,7 @@ from lib.autotune.fusion_annealing import anneal
 from lib.autotune.fusion_chain import MOST_FLIPS, Chain, is_taken
 from lib.autotune.fusion_kernels import DistinctKernels, KernelPrices
 from lib.fusion import FusionSpace
-from lib.fusion.grouping import GroupingRules
+from lib.fusion.grouping import Grouping, GroupingRules
 from lib.journal import Journal
 from lib.program.extraction import KernelExtractor
 from tests.lib.autotune.fusion_examples import four_in_a_row, hand_price
@@ -24,7 +24,7 @@ def test_a_chain_s_seconds_are_those_of_full_extraction(program, seed):
     space, extractor, rng = FusionSpace(program), KernelExtractor(program), np.random.default_rng(seed)
     rules = GroupingRules(space)
     prices = KernelPrices(DistinctKernels(rules.states), hand_price)
-    chain = Chain(rules, space.random(rng))
+    chain = Chain(Grouping(rules, space.random(rng)))
     prices.learn(chain.grouping.kernels.values())
     chain.begin(prices.of_state)
     for _ in range(10 if rules.nodes else 0):
@@ -110,7 +110,7 @@ def test_a_move_in_all_equal_blocks_flips_what_is_as_fused_there():
         for opcode in ("negate", "abs", "cosine", "sine"):
             x = s.op(opcode, x)
     rules = GroupingRules(FusionSpace(s.program(x)))
-    chain = Chain(rules, rules.space.default())
+    chain = Chain(Grouping(rules, rules.space.default()))
     node = 10  # the second block's third op, of those after the input
     first, no_further_flip = (rules.nodes.index(node) + 0.5) / len(rules.nodes), 0.99
     draws = np.array([first, 0.99, *[no_further_flip] * 6])

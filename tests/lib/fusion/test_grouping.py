@@ -41,6 +41,19 @@ def test_a_kernel_that_has_no_room_takes_another_member_once_one_leaves(monkeypa
     assert grouping.groups()[[first, left, right, end]].tolist() == [first, end, right, end]
 
 
+def test_a_copy_goes_its_own_way():
+    space = FusionSpace(two_blocks())
+    rules = GroupingRules(space)
+    grouping = Grouping(rules, space.default())
+    before = grouping.groups()
+    other = grouping.copy()
+    other.apply(other.after([rules.nodes[0]]))
+    assert grouping.groups().tolist() == before.tolist() != other.groups().tolist()
+    assert grouping.fuse != other.fuse
+    assert grouping.kernels != other.kernels
+    assert other.kernels == Grouping(rules, np.array(other.fuse)).kernels
+
+
 def test_flags_of_another_length_are_refused():
     space = FusionSpace(two_blocks())
     with pytest.raises(ValueError, match="2 fusion flags for"):
