@@ -28,8 +28,8 @@ TENSOR = re.compile(r"tensor<([^>]*)>")
 NOT_BRACKETS = re.compile(rb'"(?:[^"\\]|\\.)*"|//[^\n]*|->')
 """Texts, comments and arrows, whose brackets and signs are none that nest."""
 DEEPEST = 256
-"""Brackets within brackets; regions, types and literals of real modules take some twenty. MLIR's parser calls itself
-for each, and some ten thousand end the process without a word."""
+"""Brackets within brackets; regions, types and literals of real modules take some twenty. MLIR's parser and XLA's
+compiler call themselves for each, and a thousand or more end the process without a word."""
 HOW = "a StableHLO module as MLIR text or bytecode, whose function @main takes and returns tensors"
 
 
@@ -75,16 +75,24 @@ def _mlir_text(content: bytes, workload: str, file: Path) -> str:
     from tensorflow.python import _pywrap_mlir
 
     try:
-        if not content.startswith(BYTECODE) and (levels := _nested(content)) > DEEPEST:
-            raise ValueError(f"brackets are nested {levels} levels deep; allowed: {DEEPEST}")
-        if content.startswith(BYTECODE) and PORTABLE in content[:64]:
+        if not content.startswith(BYTECODE):
+            _check_nesting(content)
+        elif PORTABLE in content[:64]:
             content = stablehlo_extension.deserialize_portable_artifact_str(content)
-        return _pywrap_mlir.ExperimentalRunPassPipeline(content, "", False)
+        text = _pywrap_mlir.ExperimentalRunPassPipeline(content, "", False)
+        _check_nesting(text.encode())
+        return text
     except Exception as error:
         reason = _first_line(error)
         place = re.match(r"-:(\d+):\d+: (?:error: )?(.*)", reason)
         where, what = (f"{file}:{place[1]}", place[2]) if place else (str(file), reason)
         raise FrontendError(f"workload '{workload}': {where}: {what}; the file must hold {HOW}") from error
+
+
+def _check_nesting(text: bytes) -> None:
+    """Raises ValueError for MLIR that is nested too deeply to be parsed, printed or compiled."""
+    if (levels := _nested(text)) > DEEPEST:
+        raise ValueError(f"brackets are nested {levels} levels deep; allowed: {DEEPEST}")
 
 
 def _nested(text: bytes) -> int:

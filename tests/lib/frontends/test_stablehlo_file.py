@@ -61,3 +61,18 @@ def test_other_files_are_refused(tmp_path):
         trace(spec("empty.mlir"), tmp_path)
     with pytest.raises(FrontendError, match=r"can't read .*none\.mlir: No such file"):
         trace(spec("none.mlir"), tmp_path)
+
+
+@pytest.mark.parametrize("bytecode", [False, True])
+def test_deep_nesting_is_refused(bytecode, tmp_path):
+    """The module, its function, two for each case and a type. A thousand would end the process without a word."""
+    body = "stablehlo.return %x : tensor<4xf32>"
+    for level in range(200):
+        case = f'%{level} = "stablehlo.case"(%i) ({{ {body} }}) : (tensor<i32>) -> tensor<4xf32>\n'
+        body = f"{case} stablehlo.return %{level} : tensor<4xf32>"
+    text = f"module {{ func.func @main(%i: tensor<i32>, %x: tensor<4xf32>) -> tensor<4xf32> {{ {case} return %199"
+    text += " : tensor<4xf32> } }"
+    content = stablehlo_extension.serialize_portable_artifact_str(text, "1.0.0") if bytecode else text.encode()
+    (tmp_path / "deep").write_bytes(content)
+    with pytest.raises(FrontendError, match=r"deep: brackets are nested 403 levels deep; allowed: 256"):
+        trace(spec("deep"), tmp_path)
