@@ -145,6 +145,10 @@ document.querySelector("main").addEventListener("click", event => {
 
 const MOST_ROWS = 300;
 const SHORT_LABEL = 16;
+// Pixels of a panel on a narrow screen, where charts of several are wider than it and scroll.
+const COLUMN_WIDTH = 240;
+// Height of a letter of a name that stands upright, more than its width: the plot is lower than its chart.
+const LETTER = 15;
 
 async function unpacked(id) {
   const packed = atob(document.getElementById(id).textContent);
@@ -181,23 +185,20 @@ function template() {
   }};
 }
 
-function wrapped(text) {
-  const lines = [""];
-  for (const word of text.split(" ")) {
-    if ((lines.at(-1) + word).length > SHORT_LABEL) lines.push("");
-    lines.push(`${lines.pop()} ${word}`.trim());
-  }
-  return lines.join("<br>");
+// Letters of the longest name below the axis, where names stand upright.
+function longestBelow(figure) {
+  const below = figure.data.filter(trace => trace.orientation !== "h").flatMap(trace => trace.x ?? []);
+  return Math.max(0, ...below.map(name => typeof name === "string" ? name.length : 0));
 }
 
 function layoutOf(figure) {
   const layout = {...figure.layout, template: template()};
   if (!narrow.matches) return layout;
   layout.margin = {l: 10, r: 10, t: 30, b: 10};
-  layout.legend = {orientation: "h", x: 0, y: -0.2, yanchor: "top"};
-  for (const [name, axis] of Object.entries(layout)) {
-    if (/^xaxis\d*$/.test(name) && "xaxis2" in layout) layout[name] = {...axis, title: {...axis.title, text: wrapped(axis.title.text)}};
-  }
+  layout.legend = {orientation: "h", x: 0, y: -0.2 - LETTER * longestBelow(figure) / layout.height, yanchor: "top"};
+  const axes = Object.keys(layout).filter(name => /^xaxis\d*$/.test(name));
+  const columns = new Set(axes.map(name => layout[name].domain?.[0])).size;
+  if (columns > 1) layout.width = columns * COLUMN_WIDTH;
   const names = figure.data.some(trace => trace.orientation === "h") ? [...new Set(figure.data.flatMap(t => t.y ?? []))] : [];
   if (names.some(name => typeof name === "string")) {
     const shortened = names.map(name => name.length > SHORT_LABEL ? name.slice(0, SHORT_LABEL - 1) + "…" : name);

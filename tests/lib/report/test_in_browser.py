@@ -5,6 +5,7 @@ import json
 import re
 import shutil
 import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -66,17 +67,50 @@ addEventListener("load", async () => {
 </body>"""
 
 
+ON_A_PHONE = """
+<script>
+addEventListener("load", async () => {
+  const found = {};
+  for (const page of document.querySelectorAll("main > section")) {
+    location.hash = "#" + page.id;
+    await charts;
+    await new Promise(done => setTimeout(done, 100));
+    const shown = document.documentElement;
+    found[page.id] = [shown.clientWidth, shown.scrollWidth, page.querySelectorAll(".js-plotly-plot").length];
+  }
+  parent.postMessage(JSON.stringify(found), "*");
+});
+</script>
+</body>"""
+PHONE = """
+<iframe src="report.html" width="390" height="800" style="border: 0"></iframe>
+<script>
+addEventListener("message", event => {
+  const out = document.createElement("pre");
+  out.id = "found";
+  out.textContent = event.data;
+  document.body.append(out);
+});
+</script>"""
+"""A window is never narrower than 500 pixels; a frame in it is."""
+
+
 @pytest.fixture(scope="module")
 def found(tmp_path_factory) -> dict:
     """What the steps found."""
-    if BROWSER is None:
-        pytest.skip("needs Chromium")
     folder = tmp_path_factory.mktemp("browser")
     page = folder / "report.html"
     page.write_text(whole_report().replace("</body>", STEPS))
+    return _found_on(page)
+
+
+def _found_on(page: Path) -> dict:
+    """What a page has written into its element `found` once its scripts are through."""
+    if BROWSER is None:
+        pytest.skip("needs Chromium")
     command = [
         BROWSER, "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking",
-        "--disable-component-update", "--disable-sync", f"--user-data-dir={folder / 'profile'}",
+        "--disable-component-update", "--disable-sync", f"--user-data-dir={page.parent / 'profile'}",
         "--virtual-time-budget=20000", "--dump-dom", page.as_uri(),
     ]  # fmt: skip
     done = subprocess.run(command, capture_output=True, text=True, timeout=LIMIT_S, check=True)
@@ -116,3 +150,14 @@ def test_files_have_all_digits_and_the_ends_of_intervals(found):
     chart = found["files"]["Loss"].splitlines()
     assert chart[0] == "series,training step,loss,label"
     assert chart[1] == '"seed 1, training",10,1,'
+
+
+def test_no_page_is_wider_than_a_phone(tmp_path):
+    (tmp_path / "report.html").write_text(whole_report().replace("</body>", ON_A_PHONE))
+    (tmp_path / "phone.html").write_text(PHONE)
+    found = _found_on(tmp_path / "phone.html")
+    assert {"overview", "model-ranker"} <= set(found)
+    assert sum(charts for *_, charts in found.values()) > 5
+    for page, (width, content, _) in found.items():
+        assert width <= 390, page
+        assert content <= width, page
