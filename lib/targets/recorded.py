@@ -17,7 +17,8 @@ from lib.program.kernels import Kernels, concatenate, empty_kernels
 from lib.program.program import Program
 from lib.schedule.schedules import Schedules, schedules_for_tiles
 from lib.targets.tpugraphs_columns import COLUMNS, CONFIG_COLUMNS, OPCODES
-from lib.targets.tpugraphs_graph import NotRepresentable, program_of_graph
+from lib.targets.tpugraphs_graph import program_of_graph
+from lib.targets.tpugraphs_instructions import NotRepresentable
 from lib.targets.tpugraphs_tiles import tiles_of_configurations
 
 ARRAYS = {

@@ -15,7 +15,7 @@ from lib.program.kernels import BATCH, GROUP, IN_C, KERNEL_H, KERNEL_W, OUT_C, O
 from lib.program.op_kinds import op_kind_table
 from lib.program.program import Instruction, Program
 from lib.targets.tpugraphs_columns import INPUT_BOUNDS, KERNEL_BOUNDS, LONGEST_LIST, OUTPUT_BOUNDS
-from lib.targets.tpugraphs_graph import NotRepresentable
+from lib.targets.tpugraphs_instructions import NotRepresentable
 
 SUBLANES, LANES = 8, 128
 """Elements of a block along the second and the most minor dimension."""
