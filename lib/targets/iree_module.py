@@ -111,9 +111,9 @@ def canonical_extents(op: MatrixOp) -> list[int]:
     return whole
 
 
-def largest_divisor(extent: int, most: int, multiple: int = 1) -> int:
-    """The largest divisor of `extent` up to `most` that is a multiple of `multiple`; 0: there is none."""
-    return max((d for d in range(multiple, min(extent, most) + 1, multiple) if extent % d == 0), default=0)
+def largest_divisor(extent: int, most: int) -> int:
+    """The largest divisor of `extent` up to `most`."""
+    return max(divisor for divisor in range(1, min(extent, most) + 1) if extent % divisor == 0)
 
 
 def vector_tile(op: MatrixOp, tiles: Sequence[int]) -> tuple[int, ...]:
@@ -121,11 +121,12 @@ def vector_tile(op: MatrixOp, tiles: Sequence[int]) -> tuple[int, ...]:
 
     - Rows: the parallel loop next to the output's most minor one (a convolution with a window: its out_w) gets the
       largest divisor of its tile up to MOST_ROWS.
-    - Lanes: the output's most minor loop gets the largest divisor of its tile that leaves the vector tile at most
-      ACCUMULATORS registers: a multiple of 16 if there is one, else of 8, else any.
+    - Lanes: the output's most minor loop gets the largest power of two from 16 that divides its tile and leaves the
+      vector tile at most ACCUMULATORS registers; where 16 doesn't divide it, the largest divisor up to 16.
     - All others get 1.
 
-    Divisors, since IREE masks what is left of a vector tile, which was measured 30 times slower.
+    Divisors, since IREE masks what is left of a vector tile, which was measured 30 times slower. Powers of two, since
+    LLVM makes poor code of other vectors of several registers: 48 lanes ran 1.5 to 12 times slower than 16 or 32.
     """
     sizes = [0 if loop.contracted else 1 for loop in op.loops]
     parallel = [one.loop for one in reversed(op.output) if op.loops[one.loop].extent > 1]
@@ -134,9 +135,9 @@ def vector_tile(op: MatrixOp, tiles: Sequence[int]) -> tuple[int, ...]:
     row = _row_loop(op, parallel)
     if row is not None:
         sizes[row] = largest_divisor(tiles[row], MOST_ROWS)
-    most = LANES * (ACCUMULATORS // (sizes[row] if row is not None else 1))
-    lanes = tiles[parallel[0]]
-    sizes[parallel[0]] = next(filter(None, (largest_divisor(lanes, most, multiple) for multiple in (LANES, 8, 1))))
+    lanes, registers = tiles[parallel[0]], ACCUMULATORS // (sizes[row] if row is not None else 1)
+    whole = [LANES << power for power in range(registers.bit_length()) if lanes % (LANES << power) == 0]
+    sizes[parallel[0]] = whole[-1] if whole else largest_divisor(lanes, LANES)
     return tuple(sizes)
 
 

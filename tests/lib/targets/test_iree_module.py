@@ -31,15 +31,20 @@ def test_a_tile_of_a_dot():
 
 
 def test_few_rows_leave_registers_for_lanes():
-    # 2 rows leave 8 registers a row, 128 lanes; 48 of 96 are the most of whole registers that divide.
+    # 2 rows leave 8 registers a row, 128 lanes; 96 lanes of 4 rows would be 24 registers of 16.
     assert "vector_common_parallel = [2, 128, 0]" in sizes(matrix_ops.dot(2, 512), (2, 1, 1, 512, 1, 1, 1, 1))[0]
-    assert "vector_common_parallel = [4, 48, 0]" in sizes(matrix_ops.dot(4, 144), (4, 1, 1, 144, 1, 1, 1, 1))[0]
+    assert "vector_common_parallel = [4, 32, 0]" in sizes(matrix_ops.dot(4, 96), (4, 1, 1, 96, 1, 1, 1, 1))[0]
+
+
+def test_lanes_are_a_power_of_two_of_registers():
+    # 144 = 9 * 16: 3 registers divide it, but no two.
+    assert "vector_common_parallel = [4, 16, 0]" in sizes(matrix_ops.dot(4, 144), (4, 1, 1, 144, 1, 1, 1, 1))[0]
 
 
 def test_lanes_that_no_register_divides():
-    # 40 is 5 half registers, of which 4 rows hold at most 8; 50 is none: the largest divisor up to 32 is 25.
-    assert "vector_common_parallel = [8, 8, 0]" in sizes(matrix_ops.dot(8, 40), (8, 1, 1, 40, 1, 1, 1, 1))[0]
-    assert "vector_common_parallel = [8, 25, 0]" in sizes(matrix_ops.dot(8, 50), (8, 1, 1, 50, 1, 1, 1, 1))[0]
+    # Divisors up to a register: of 40 1 2 4 5 8 10, of 24 1 2 3 4 6 8 12.
+    assert "vector_common_parallel = [8, 10, 0]" in sizes(matrix_ops.dot(8, 40), (8, 1, 1, 40, 1, 1, 1, 1))[0]
+    assert "vector_common_parallel = [8, 12, 0]" in sizes(matrix_ops.dot(8, 24), (8, 1, 1, 24, 1, 1, 1, 1))[0]
 
 
 def test_a_tile_of_a_convolution():
