@@ -12,6 +12,8 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
+from lib.parsed_sources import ParsedSources
+
 ROOT = Path(__file__).parents[1]
 PACKAGES = ("lib", "schemas", "workflow")
 PRESETS = ROOT / "schemas" / "presets"
@@ -33,6 +35,7 @@ def code_fingerprint(script: Path, builder: str | None = None, study_folder: Pat
     digest = hashlib.sha256()
     for file in sorted(_reachable(files, beside), key=_place):
         digest.update(f"{file.name}\0{_source(file).digest}\0".encode())
+    _parsed_sources(ROOT).save()
     return digest.hexdigest()[:16]
 
 
@@ -72,54 +75,23 @@ class _Source(NamedTuple):
 
 @cache
 def _source(file: Path) -> _Source:
-    """Digest and imports together, as parsing is what takes time."""
     content = file.read_bytes()
     if file.suffix != ".py":
         return _Source(hashlib.sha256(content).hexdigest(), frozenset())
-    tree = ast.parse(content)
-    imports = _imports(tree) | _files_named(tree, file.parent)
-    return _Source(hashlib.sha256(ast.dump(_without_docstrings(tree)).encode()).hexdigest(), imports)
-
-
-def _without_docstrings(tree: ast.Module) -> ast.Module:
-    for node in ast.walk(tree):
-        body = getattr(node, "body", None)
-        if isinstance(body, list):
-            node.body = [  # type: ignore[attr-defined]
-                item
-                for item in body
-                if not (
-                    isinstance(item, ast.Expr)
-                    and isinstance(item.value, ast.Constant)
-                    and isinstance(item.value.value, str)
-                )
-            ] or [ast.Pass()]
-    return tree
-
-
-def _imports(tree: ast.Module) -> frozenset[Path]:
+    parsed = _parsed_sources(ROOT).of(content)
     found: set[Path] = set()
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            for alias in node.names:
-                found |= _module_files(alias.name)
-        elif isinstance(node, ast.ImportFrom) and node.module and node.level == 0:
-            found |= _module_files(node.module)
-            for alias in node.names:
-                found |= _module_files(f"{node.module}.{alias.name}")
-    return frozenset(found)
+    for module in parsed.modules:
+        found |= _module_files(module)
+    for word in parsed.words:
+        found |= _data(PRESETS).get(word, frozenset()) | _data(file.parent).get(word, frozenset())
+    for preset in parsed.presets:
+        found |= _data(PRESETS).get(f"{preset}.yaml", frozenset())
+    return _Source(parsed.digest, frozenset(found))
 
 
-def _files_named(tree: ast.Module, folder: Path) -> frozenset[Path]:
-    """Presets and files beside the module whose name is a text in it, and presets that `load_preset` gets."""
-    found: set[Path] = set()
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str):
-            found |= _data(PRESETS).get(node.value, frozenset()) | _data(folder).get(node.value, frozenset())
-        elif isinstance(node, ast.Call) and getattr(node.func, "id", "") == "load_preset" and node.args:
-            name = getattr(node.args[0], "value", None)
-            found |= _data(PRESETS).get(f"{name}.yaml", frozenset())
-    return frozenset(found)
+@cache
+def _parsed_sources(checkout: Path) -> ParsedSources:
+    return ParsedSources(checkout / ".cache" / "parsed-sources.json")
 
 
 @cache

@@ -2,6 +2,7 @@
 # Each rule gets its resolved entry as one plain dict (`params.spec`), so that an edit of the study reruns
 # exactly the jobs whose entry changed, and the fingerprint of its code (`params.code`).
 
+import gc
 import os
 import re
 from functools import cache
@@ -50,6 +51,10 @@ try:
 except StudyError as error:
     raise WorkflowError(str(error)) from None
 RESULTS = STUDY.results
+
+# The graph of jobs stays to the end. Looking through it for garbage every few hundred objects, as Python does, is a
+# tenth of a dry run.
+gc.set_threshold(100_000)
 
 # One job at a time measures this machine (`resources: measuring=1`), whatever the command line says of resources.
 if "measuring" not in workflow.global_resources:
