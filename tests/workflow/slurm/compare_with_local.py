@@ -1,7 +1,7 @@
 """`make test-slurm`: the tiny study, with two islands, through SLURM and without it; artifacts must be byte-identical.
 
 `python -m tests.workflow.slurm.compare_with_local [TARGET ...]` starts a SLURM of one node on this machine and stops it
-again. Targets (default: all) are files or rules of the study, as Snakemake takes them.
+again. Short jobs are grouped. Targets (default: all) are files or rules of the study, as Snakemake takes them.
 """
 
 import shutil
@@ -17,6 +17,11 @@ from tests.workflow.run_snakemake import ROOT, arguments
 ONE_NODE = Path(__file__).with_name("one_node.sh")
 STUDY = ROOT / "workflow" / "studies" / "tiny.yaml"
 ONE_THREAD = ["--set-threads", "model=1", "boosted_trees=1", "evaluation=1"]
+GROUPS = [
+    "--groups", "program=programs", "dataset=shards", "difference=shards", "boosted_trees=trees",
+    "--group-components", "programs=10", "shards=10", "trees=10",
+]  # fmt: skip
+"""As docs/how-to/cluster.md does it; islands and networks stay SLURM jobs of their own."""
 SHORT_WAITS = ["--slurm-init-seconds-before-status-checks", "2", "--latency-wait", "10"]
 
 
@@ -45,7 +50,7 @@ def main(targets: list[str]) -> int:
             (base / name).mkdir()
         try:
             subprocess.run(["bash", str(ONE_NODE), "start", str(base / "node")], check=True)
-            through_slurm_s = run(base / "slurm", study, "slurm", *targets, *ONE_THREAD, *SHORT_WAITS)
+            through_slurm_s = run(base / "slurm", study, "slurm", *targets, *ONE_THREAD, *GROUPS, *SHORT_WAITS)
         finally:
             subprocess.run(["bash", str(ONE_NODE), "stop", str(base / "node")], check=False)
         local_s = run(base / "local", study, "default", *targets, *ONE_THREAD)

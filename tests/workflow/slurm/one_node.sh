@@ -59,7 +59,7 @@ SelectType=select/cons_tres
 SelectTypeParameters=CR_Core_Memory
 SchedulerParameters=sched_interval=1,sched_min_interval=0
 GresTypes=gpu
-NodeName=$host NodeAddr=127.0.0.1 CPUs=4 RealMemory=64000 Gres=gpu:1 State=UNKNOWN
+NodeName=$host NodeAddr=127.0.0.1 CPUs=16 RealMemory=128000 Gres=gpu:1 State=UNKNOWN
 PartitionName=main Nodes=ALL Default=YES MaxTime=1440 State=UP
 CONF
     echo "NodeName=$host Name=gpu File=/dev/null" >/etc/slurm/gres.conf # a stand-in, so that \`gpu: 1\` can be had
