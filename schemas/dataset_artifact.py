@@ -56,7 +56,7 @@ class DatasetArtifact(Artifact):
     `configurations.parquet`: how often each kernel runs in each fusion configuration, 0 being the default.
     """
 
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
     files: ClassVar[dict[str, FileSpec]] = {
         "kernels.npz": ArraysSpec(KERNEL_ARRAYS),
         "kernels.parquet": TableSpec(KERNEL_COLUMNS),

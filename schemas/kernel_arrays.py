@@ -19,6 +19,7 @@ KERNEL_ARRAYS = {
     "op_stride": Array("int32", ("n", 8), minimum=0),
     "op_elements": Array("int64", ("n",), minimum=0),
     "op_element_bytes": Array("uint8", ("n",), minimum=1),
+    "op_form": Array("uint8", ("n",)),
     "edge_offset": Array("int64", ("k+1",), offsets=True),
     "edge": Array("int32", ("e", 2), minimum=0),
     "fingerprint": Array("S32", ("k",)),

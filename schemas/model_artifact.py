@@ -29,6 +29,10 @@ class FeatureSet(StrictModel):
     """Features of a node under a tile."""
     analytical: tuple[str, ...]
     """Parts of the analytical estimate, the total first."""
+    node_layout: tuple[str, ...]
+    """Features of a node that say how it lies in memory and how a matrix op is written."""
+    kernel_layout: tuple[str, ...]
+    """The same of a kernel."""
 
 
 class ColumnScaling(StrictModel):
@@ -61,6 +65,10 @@ class FeatureScaling(StrictModel):
     """Of features of nodes under a tile."""
     analytical: ColumnScaling
     """Of features from the analytical estimate."""
+    node_layout: ColumnScaling
+    """Of layout features of nodes."""
+    kernel_layout: ColumnScaling
+    """Of layout features of kernels."""
 
 
 class ModelDescription(StrictModel):
@@ -92,7 +100,7 @@ class ModelDescription(StrictModel):
 class ModelArtifact(Artifact):
     """One trained model with one seed."""
 
-    version: ClassVar[int] = 2
+    version: ClassVar[int] = 3
     files: ClassVar[dict[str, FileSpec]] = {
         "weights.npz": ArraysSpec(None),
         "model.json": ModelSpec(ModelDescription),

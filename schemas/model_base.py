@@ -24,5 +24,9 @@ class TrainedModelEntry(StudyModel):
     train_programs: PositiveInt | None = None
     """Programs kept of the split's training part, drawn by the study's seed, one family after the other, so that a
     smaller number's are among a larger one's. Default: all."""
+    layout_features: bool = False
+    """Whether it reads how a kernel's arrays lie in memory and in which form convolutions and dots are written: order
+    of their operands' dimensions, groups, mirrored windows. Real compilers take another implementation by it, and
+    use vector registers better or worse; simulated runtimes hardly depend on it."""
     seeds: EachOnce[list[Seed]] = [1]
     """One model is trained for each seed."""

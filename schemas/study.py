@@ -256,6 +256,7 @@ class Study(StudyModel):
             "split": split,
             "families": self.families([workload for part in PARTS for workload in split[part]]),
             **({"origin": origin} if (origin := self.origin(model.dataset)) != "simulated" else {}),
+            **({"layout_features": True} if model.layout_features else {}),
             **(model.hyperparameters() if isinstance(model, Model) else {"kind": model.kind}),
         }
 

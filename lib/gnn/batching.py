@@ -13,6 +13,7 @@ from numba import njit
 from lib.gnn.analytical_features import analytical_features
 from lib.gnn.examples import Examples
 from lib.gnn.feature_set import KERNEL_FEATURES
+from lib.gnn.layout_features import kernel_layout_features, node_layout_features
 from lib.gnn.scaling import Scaling, scaled
 from lib.gnn.tile_features import node_tile_features, raw_tile_features, tile_features
 
@@ -33,6 +34,8 @@ class Inputs(NamedTuple):
     """Whether nodes under a tile exchange messages, and so need edges."""
     static: Literal["kernel", "node", "off"] = "kernel"
     """Where a kernel's own features are; those of the hardware are always at the head."""
+    layout: bool = False
+    """Whether nodes and kernels have features of how arrays lie and how matrix ops are written."""
 
 
 class Batch(NamedTuple):
@@ -69,8 +72,14 @@ class Batcher:
         self.examples, self.scaling, self.inputs = examples, scaling, inputs
         self._node = scaled(examples.node, scaling.node)
         kernel = scaled(examples.kernel, scaling.kernel)
-        self._kernel = kernel if inputs.static == "kernel" else kernel[:, STATIC:]
-        self._static = kernel[:, :STATIC]
+        self._static, hardware = kernel[:, :STATIC], kernel[:, STATIC:]
+        if inputs.layout:
+            node = scaled(node_layout_features(examples.geometry), scaling.node_layout)
+            self._node = np.concatenate([self._node, node], axis=1)
+            layout = scaled(kernel_layout_features(examples.geometry), scaling.kernel_layout)
+            self._static = np.concatenate([self._static, layout], axis=1)
+        at_head = [self._static, hardware] if inputs.static == "kernel" else [hardware]
+        self._kernel = np.concatenate(at_head, axis=1)
 
     def batch(self, kernels: np.ndarray, rows: np.ndarray, row_kernel: np.ndarray) -> Batch:
         """The kernels (int64[b] into the examples) with `rows` (int64[r] into the examples' rows).

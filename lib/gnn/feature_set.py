@@ -7,6 +7,7 @@ features of the tile. Sizes enter as log2(1 + size), ratios as log2(ratio), shar
 from collections.abc import Iterable
 
 from lib.program.kernels import KERNEL_CLASSES, LOOPS
+from lib.program.op_form import FORMS
 from lib.program.op_kinds import OP_CLASSES, op_kind_table
 from schemas.model_artifact import FeatureSet
 
@@ -53,6 +54,18 @@ KERNEL_FEATURES = (
     "base_dilation_w",
 )
 """Columns of a kernel, known without a tile."""
+
+NODE_LAYOUT_FEATURES = ("minor_extent", "lies_like_root", "minor_reduced", *(f"form_{name}" for name in FORMS))
+"""Columns of a node that say how it lies in memory and in which form a matrix op is written."""
+
+KERNEL_LAYOUT_FEATURES = (
+    "output_minor_extent",
+    "output_element_bytes",
+    "turned_bytes",
+    "minor_reduced",
+    *(f"form_{name}" for name in FORMS),
+)
+"""The same of a kernel: of its output, of operands that lie otherwise than the output, and of its hero."""
 
 HARDWARE_FEATURES = (
     "clock_hz",
@@ -161,6 +174,8 @@ def feature_set(analytical_parts: Iterable[str]) -> FeatureSet:
         raw_tile=RAW_TILE_FEATURES,
         node_tile=NODE_TILE_FEATURES,
         analytical=tuple(analytical_parts),
+        node_layout=NODE_LAYOUT_FEATURES,
+        kernel_layout=KERNEL_LAYOUT_FEATURES,
     )
 
 

@@ -40,6 +40,8 @@ class NodeTable(NamedTuple):
     """int64[N]"""
     element_bytes: np.ndarray
     """int64[N]"""
+    form: np.ndarray
+    """uint8[N] bits of FORMS of a matrix op, else 0."""
     alike: np.ndarray
     """int64[N] first node of the kernel (itself, if there is none before) with the same stride, swept, iterates,
     order, elements and element_bytes, as in a chain of elementwise ops: what a tile means for the one it means
@@ -63,12 +65,14 @@ def node_table(kernels: Kernels) -> NodeTable:
         order=np.full((nodes, 8), NO_LOOP, np.uint8),
         elements=np.zeros(nodes, np.int64),
         element_bytes=np.zeros(nodes, np.int64),
+        form=np.zeros(nodes, np.uint8),
         alike=np.arange(nodes),
     )
     _fill_nodes(
         table, kernels.loop_kind, kernels.hero, kernels.operand_offset, kernels.operand_role, kernels.operand_stride,
         kernels.operand_order, kernels.operand_elements, kernels.operand_element_bytes, kernels.op_offset,
-        kernels.op_kind, kernels.op_stride, kernels.op_elements, kernels.op_element_bytes, op_class_numbers(),
+        kernels.op_kind, kernels.op_stride, kernels.op_elements, kernels.op_element_bytes, kernels.op_form,
+        op_class_numbers(),
     )  # fmt: skip
     kernel = np.repeat(np.arange(kernels.number), np.diff(offset))
     columns = (kernel, table.stride, table.swept, table.iterates, table.order, table.elements, table.element_bytes)
@@ -80,7 +84,7 @@ def node_table(kernels: Kernels) -> NodeTable:
 @njit(cache=True)
 def _fill_nodes(
     table, loop_kind, hero, operand_offset, operand_role, operand_stride, operand_order, operand_elements,
-    operand_element_bytes, op_offset, op_kind, op_stride, op_elements, op_element_bytes, class_of_kind,
+    operand_element_bytes, op_offset, op_kind, op_stride, op_elements, op_element_bytes, op_form, class_of_kind,
 ):  # fmt: skip
     for k in range(len(loop_kind)):
         node = table.offset[k]
@@ -103,6 +107,7 @@ def _fill_nodes(
             table.is_hero[node] = is_hero
             table.elements[node] = op_elements[n]
             table.element_bytes[node] = op_element_bytes[n]
+            table.form[node] = op_form[n]
             if is_root:
                 table.role[node] = operand_role[output]
             table.swept[node] = SWEPT_CLASSES[op_class]

@@ -6,6 +6,7 @@ import numpy as np
 
 from lib.gnn.analytical_features import analytical_features
 from lib.gnn.examples import Examples
+from lib.gnn.layout_features import kernel_layout_features, node_layout_features
 from lib.gnn.tile_features import node_tile_features, raw_tile_features, tile_features
 
 CONSTANT = 1e-6
@@ -26,6 +27,8 @@ class Scaling(NamedTuple):
     raw_tile: tuple[np.ndarray, np.ndarray]
     node_tile: tuple[np.ndarray, np.ndarray]
     analytical: tuple[np.ndarray, np.ndarray]
+    node_layout: tuple[np.ndarray, np.ndarray]
+    kernel_layout: tuple[np.ndarray, np.ndarray]
 
 
 def fit_scaling(train: Examples, rng: np.random.Generator) -> Scaling:
@@ -40,6 +43,8 @@ def fit_scaling(train: Examples, rng: np.random.Generator) -> Scaling:
         raw_tile=_statistics(raw_tile_features(tile)),
         node_tile=_statistics(node_tile_features(train.geometry, row_kernel, tile)),
         analytical=_statistics(analytical_features(train.features.analytical, analytical)),
+        node_layout=_statistics(node_layout_features(train.geometry)),
+        kernel_layout=_statistics(kernel_layout_features(train.geometry)),
     )
 
 

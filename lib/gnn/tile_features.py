@@ -136,7 +136,7 @@ def _fill_tile_features(owned_out, owned_kernels, row_kernel, owned_tile, most_n
     """`owned_...`: arrays that the caller keeps alive."""
     out, kernels, tile = borrowed((owned_out, owned_kernels, owned_tile))
     loops_of, kind_of, dilation_of, class_of, nodes, limits_of, turned = kernels
-    offset, _, op_class_of, role_of, _, stride_of, swept, iterates_of, order_of, elements_of, bytes_of, alike = nodes
+    offset, _, op_class_of, role_of, _, stride_of, swept, iterates_of, order_of, elements_of, bytes_of, _, alike = nodes
     trips = np.zeros(8, np.int64)
     fill = np.zeros(3)
     tile_bytes = np.zeros(3)

@@ -47,6 +47,7 @@ def inputs_of(spec: dict[str, Any]) -> Inputs:
         node_tile=view if at_nodes else None,
         early=view is not None and spec["join"] == "early",
         static=spec["static_features"],
+        layout=spec.get("layout_features", False),
     )
 
 
@@ -54,6 +55,7 @@ def network_shape(spec: dict[str, Any], features: FeatureSet, scaling: Scaling) 
     """The network of a model entry for a feature set."""
     inputs = inputs_of(spec)
     row = {None: 0, "projected": len(features.tile), "raw": len(features.raw_tile)}[inputs.tile]
+    static = STATIC + inputs.layout * len(features.kernel_layout)
     return NetworkShape(
         graph_network=spec["graph_network"],
         edges=spec["edges"],
@@ -62,8 +64,10 @@ def network_shape(spec: dict[str, Any], features: FeatureSet, scaling: Scaling) 
         reduction=spec["reduction"],
         inputs=inputs,
         op_kinds=len(features.op_kinds),
-        node=len(features.node) + (STATIC if inputs.static == "node" else 0),
-        kernel=len(features.kernel) - (0 if inputs.static == "kernel" else STATIC),
+        node=len(features.node)
+        + inputs.layout * len(features.node_layout)
+        + (static if inputs.static == "node" else 0),
+        kernel=len(features.kernel) - STATIC + (static if inputs.static == "kernel" else 0),
         row=row + inputs.analytical * len(scaling.analytical[0]),
         node_tile={None: 0, "projected": len(features.node_tile), "raw": len(features.raw_tile)}[inputs.node_tile],
     )

@@ -77,7 +77,7 @@ class BoostedTrees:
         out = np.empty(len(examples.tile))
         for first in range(0, len(out), ROWS_AT_ONCE):
             rows = np.arange(first, min(first + ROWS_AT_ONCE, len(out)))
-            features = tree_features(examples, rows, self.features)
+            features = tree_features(examples, rows, self.features, self.spec.get("layout_features", False))
             out[rows] = self.start + sum_of_trees(self.trees, 0, len(self.trees.offset) - 1, features)
         return out if self.scale == "rank" else np.exp(out) * reference_s(examples)
 

@@ -64,7 +64,7 @@ def train_boosted_trees(
     Raises ValueError where nothing is left to train on.
     """
     data = training_data(spec, seed, read, folder)
-    rows = _sampled_rows(spec["task"], data, np.random.default_rng(seed))
+    rows = _sampled_rows(spec, data, np.random.default_rng(seed))
     LOG.info("%d of %d rows", len(rows.target), len(data.train.tile))
     estimator = HistGradientBoostingRegressor(max_iter=ITERATIONS, early_stopping=False, random_state=seed, **SETTINGS)
     with threadpool_limits(limits=threads):
@@ -84,7 +84,7 @@ def targets(task: str, examples: Examples) -> np.ndarray:
     return logarithm - np.repeat(np.add.reduceat(logarithm, examples.row_offset[:-1]) / count, count)
 
 
-def _sampled_rows(task: str, data: TrainingData, rng: np.random.Generator) -> _Rows:
+def _sampled_rows(spec: dict[str, Any], data: TrainingData, rng: np.random.Generator) -> _Rows:
     """At most MOST_ROWS, of each shard at most its part."""
     examples = data.train
     first_kernel = np.searchsorted(examples.shard, np.arange(examples.shard[-1] + 2))
@@ -98,9 +98,8 @@ def _sampled_rows(task: str, data: TrainingData, rng: np.random.Generator) -> _R
     ]
     rows = np.concatenate(chosen)
     kernel = np.searchsorted(examples.row_offset, rows, side="right") - 1
-    return _Rows(
-        tree_features(examples, rows, data.train.features), targets(task, examples)[rows], data.groups[kernel, 0]
-    )
+    features = tree_features(examples, rows, examples.features, spec.get("layout_features", False))
+    return _Rows(features, targets(spec["task"], examples)[rows], data.groups[kernel, 0])
 
 
 def _weights(family: np.ndarray) -> np.ndarray:

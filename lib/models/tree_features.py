@@ -7,23 +7,26 @@ import numpy as np
 
 from lib.gnn.analytical_features import analytical_feature_names, analytical_features
 from lib.gnn.examples import Examples
+from lib.gnn.layout_features import kernel_layout_features
 from lib.gnn.tile_features import tile_features
 from schemas.model_artifact import FeatureSet
 
 
-def tree_features(examples: Examples, rows: np.ndarray, features: FeatureSet) -> np.ndarray:
-    """float32[r, columns] of `rows` (int64[r] into the examples' rows), unscaled: those of the model's `features`."""
+def tree_features(examples: Examples, rows: np.ndarray, features: FeatureSet, layout: bool = False) -> np.ndarray:
+    """float32[r, columns] of `rows` (int64[r] into the examples' rows), unscaled: those of the model's `features`,
+    with those of the kernel's layout behind them if `layout`."""
     kernel = np.searchsorted(examples.row_offset, rows, side="right") - 1
-    return np.concatenate(
-        [
-            examples.kernel[kernel],
-            tile_features(examples.geometry, kernel, examples.tile[rows])[:, : len(features.tile)],
-            analytical_features(examples.features.analytical, examples.analytical[rows]),
-        ],
-        axis=1,
-    )
+    columns = [
+        examples.kernel[kernel],
+        tile_features(examples.geometry, kernel, examples.tile[rows])[:, : len(features.tile)],
+        analytical_features(examples.features.analytical, examples.analytical[rows]),
+    ]
+    if layout:
+        columns.append(kernel_layout_features(examples.geometry)[kernel])
+    return np.concatenate(columns, axis=1)
 
 
-def tree_feature_names(features: FeatureSet) -> tuple[str, ...]:
+def tree_feature_names(features: FeatureSet, layout: bool = False) -> tuple[str, ...]:
     """Columns of :func:`tree_features`."""
-    return (*features.kernel, *features.tile, *analytical_feature_names(features.analytical))
+    names = (*features.kernel, *features.tile, *analytical_feature_names(features.analytical))
+    return (*names, *features.kernel_layout) if layout else names

@@ -30,6 +30,7 @@ class OpRow:
     elements: int
     element_bytes: int
     sources: tuple[int, ...]
+    form: int = 0
 
 
 @dataclass(slots=True)
@@ -106,13 +107,14 @@ def _kernel_columns(row: KernelRow) -> dict[str, list]:
         "op_stride": [o.stride for o in row.ops],
         "op_elements": [o.elements for o in row.ops],
         "op_element_bytes": [o.element_bytes for o in row.ops],
+        "op_form": [o.form for o in row.ops],
         "edge": [(s, inputs + position) for position, o in enumerate(row.ops) for s in o.sources],
     }
 
 
 def _fingerprint(row: KernelRow, single: dict[str, list]) -> str:
     digest = hashlib.sha256()
-    for name in sorted(single):
+    for name in sorted(single.keys() - {"op_form"}):
         if name == "op_kind":
             digest.update(" ".join(o.opcode for o in row.ops).encode())
         else:

@@ -7,6 +7,7 @@ from lib.program.dataflow import IN_PLACE, Dataflow, Operand, UnsupportedInstruc
 from lib.program.indexed_maps import INDICES, TABLE, numbers_a_position
 from lib.program.kernel_builder import KernelRow, OperandRow, OpRow
 from lib.program.kernels import INPUT, KERNEL_CLASSES, OUTPUT, WEIGHT
+from lib.program.op_form import op_form
 from lib.program.program import LARGEST_INTEGER, ConvolutionDimensions, Instruction
 from lib.program.region import PART_READERS, Region
 from lib.program.work import NETWORKS
@@ -70,8 +71,9 @@ def region_row(region: Region) -> tuple[KernelRow, tuple[int, ...]]:
         own = loops.iteration_stride() if member == region.hero else loops.rows(instruction, region.maps[member])[0]
         elements = written if member == members[-1] else instruction.elements
         read = tuple(dict.fromkeys(node[key] for key in keys))
+        form = op_form(instruction, [flow.instructions[operand] for operand in instruction.operands])
         for _ in range(_rows(instruction)):
-            ops.append(OpRow(instruction.opcode, own, elements, instruction.element_bytes, read))
+            ops.append(OpRow(instruction.opcode, own, elements, instruction.element_bytes, read, form))
             read = (len(operands) + len(ops) - 1,)
         node["op", member] = read[0]
         if member == hero:

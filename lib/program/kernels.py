@@ -68,6 +68,9 @@ class Kernels(NamedTuple):
     """int64[n] elements of the op's result."""
     op_element_bytes: np.ndarray
     """uint8[n] bytes of one element of the result."""
+    op_form: np.ndarray
+    """uint8[n] bits of `lib.program.op_form.FORMS`; 0 for all but matrix ops. Not in the fingerprint: kernels that
+    differ in it alone are one kernel, since on described hardware they cost the same."""
     edge_offset: np.ndarray
     """int64[k + 1]"""
     edge: np.ndarray
@@ -84,7 +87,7 @@ class Kernels(NamedTuple):
 
 OFFSETS = {
     "operand_offset": ("operand_role", "operand_stride", "operand_order", "operand_elements", "operand_element_bytes"),
-    "op_offset": ("op_kind", "op_stride", "op_elements", "op_element_bytes"),
+    "op_offset": ("op_kind", "op_stride", "op_elements", "op_element_bytes", "op_form"),
     "edge_offset": ("edge",),
 }
 """Offset arrays and the arrays that they cut into kernels."""
@@ -94,7 +97,8 @@ DTYPES = {
     "loops": "int32", "loop_kind": "uint8", "base_dilation": "uint8", "kernel_class": "uint8", "hero": "int32",
     "operand_offset": "int64", "operand_role": "uint8", "operand_stride": "int32", "operand_order": "uint8",
     "operand_elements": "int64", "operand_element_bytes": "uint8", "op_offset": "int64", "op_kind": "uint8",
-    "op_stride": "int32", "op_elements": "int64", "op_element_bytes": "uint8", "edge_offset": "int64", "edge": "int32",
+    "op_stride": "int32", "op_elements": "int64", "op_element_bytes": "uint8", "op_form": "uint8",
+    "edge_offset": "int64", "edge": "int32",
 }  # fmt: skip
 TRAILING = {
     "loops": (8,), "loop_kind": (8,), "base_dilation": (2,), "operand_stride": (8,), "operand_order": (8,),

@@ -14,7 +14,7 @@ ONE = ColumnScaling(mean=(0.5,), scale=(2.0,))
 def contents() -> dict:
     names = FeatureSet(
         version=1, op_kinds=("add",), node=("n",), kernel=("k",), tile=("t",), raw_tile=("r",), node_tile=("p",),
-        analytical=("a",),
+        analytical=("a",), node_layout=("l",), kernel_layout=("m",),
     )  # fmt: skip
     description = ModelDescription(
         task="tile",
@@ -22,7 +22,7 @@ def contents() -> dict:
         hyperparameters={"width": 4},
         seed=1,
         features=names,
-        scaling=FeatureScaling(node=ONE, kernel=ONE, tile=ONE, raw_tile=ONE, node_tile=ONE, analytical=ONE),
+        scaling=FeatureScaling(**dict.fromkeys(FeatureScaling.model_fields, ONE)),
         target_mean=0.0,
         best_step=10,
         training_kernels=3,

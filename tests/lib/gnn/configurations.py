@@ -24,13 +24,13 @@ REDUCTIONS = ["column-wise", "per-node", "lstm", "transformer"]
 INPUTS = [
     {"task": "tile", "knowledge": "analytical", "join": "late"},
     {"task": "tile", "knowledge": "off", "join": "middle"},
-    {"task": "tile", "knowledge": "tile", "join": "early"},
+    {"task": "tile", "knowledge": "tile", "join": "early", "layout_features": True},
     {"task": "tile", "knowledge": "ratio", "join": "late", "loss": "log-mse"},
     {"task": "tile", "knowledge": "off", "join": "middle", "tile_features": "raw"},
     {"task": "tile", "knowledge": "analytical", "join": "early", "tile_features": "raw"},
     {"task": "tile", "knowledge": "off", "join": "late", "tile_features": "raw"},
     {"task": "fusion", "knowledge": "off"},
-    {"task": "fusion", "knowledge": "ratio", "join": "middle"},
+    {"task": "fusion", "knowledge": "ratio", "join": "middle", "layout_features": True},
     {"task": "fusion", "knowledge": "tile", "join": "early"},
     {"task": "fusion", "knowledge": "analytical", "join": "late"},
 ]
@@ -57,7 +57,8 @@ def configurations() -> list[dict]:
 def spec_of(configuration: dict) -> dict:
     """The resolved entry of a small model; the schema has a say in what is allowed."""
     entry = {"dataset": "d", "width": 8, "steps": TRAINED_STEPS, "batch_kernels": 6} | configuration
-    return Model.model_validate(entry).hyperparameters() | {"id": "test", "task": entry["task"]}
+    model = Model.model_validate(entry)
+    return model.hyperparameters() | {"id": "test", "task": model.task, "layout_features": model.layout_features}
 
 
 def check(configuration: dict) -> None:

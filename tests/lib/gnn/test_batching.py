@@ -5,7 +5,12 @@ import pytest
 
 from lib.gnn.batching import Batcher, Inputs, cut_into_batches
 from lib.gnn.examples import examples_of_shards
-from lib.gnn.feature_set import KERNEL_FEATURES
+from lib.gnn.feature_set import (
+    HARDWARE_FEATURES,
+    KERNEL_FEATURES,
+    KERNEL_LAYOUT_FEATURES,
+    NODE_LAYOUT_FEATURES,
+)
 from lib.gnn.sampling import Sampler
 from lib.gnn.scaling import fit_scaling, scaled
 from lib.gnn.tile_features import raw_tile_features
@@ -36,6 +41,19 @@ def test_groups_of_features_that_the_network_does_not_read_are_empty():
     batch = make.all_rows(0, 2)
     assert batch.row.shape == (20, 0)
     assert len(batch.pair) == len(batch.pair_node) == 0
+
+
+def test_layout_features_are_read_where_asked():
+    """Behind a node's and a kernel's own; those of a kernel go where its static features go."""
+    plain = batcher().all_rows(0, 3)
+    told = batcher(inputs=EVERYTHING._replace(layout=True)).all_rows(0, 3)
+    assert told.node.shape[1] == plain.node.shape[1] + len(NODE_LAYOUT_FEATURES)
+    assert np.array_equal(told.node[:, : plain.node.shape[1]], plain.node)
+    assert told.kernel.shape[1] == plain.kernel.shape[1] + len(KERNEL_LAYOUT_FEATURES)
+    at_nodes = batcher(inputs=EVERYTHING._replace(layout=True, static="node")).all_rows(0, 3)
+    assert at_nodes.kernel.shape[1] == len(HARDWARE_FEATURES)
+    static = len(KERNEL_FEATURES) + len(KERNEL_LAYOUT_FEATURES)
+    assert at_nodes.node.shape[1] == told.node.shape[1] + static
 
 
 def test_early_join_gives_each_row_the_edges_of_its_kernel():

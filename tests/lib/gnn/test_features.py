@@ -12,7 +12,9 @@ from lib.gnn.examples import examples_of_shards
 from lib.gnn.feature_set import (
     HARDWARE_FEATURES,
     KERNEL_FEATURES,
+    KERNEL_LAYOUT_FEATURES,
     NODE_FEATURES,
+    NODE_LAYOUT_FEATURES,
     NODE_TILE_FEATURES,
     RAW_TILE_FEATURES,
     TILE_FEATURES,
@@ -21,14 +23,17 @@ from lib.gnn.feature_set import (
     check_feature_set,
     feature_set,
 )
+from lib.gnn.layout_features import kernel_layout_features, node_layout_features
 from lib.gnn.node_table import node_table
 from lib.gnn.scaling import LIMIT, fit_scaling, scaled
 from lib.gnn.static_features import hardware_features, hardware_limits, kernel_features, node_features
 from lib.gnn.tile_features import geometry, node_tile_features, raw_tile_features, tile_features
 from lib.program.kernel_builder import KernelsBuilder, OpRow
+from lib.program.op_form import FORMS
 from tests.kernel_examples import convolution_relu, example_kernels
 from tests.lib.gnn.synthetic import PARTS, TPU_V3_CORE, shard
 
+FORM_COLUMNS = [f"form_{name}" for name in FORMS]
 CONVOLUTION_TILE = [1, 14, 28, 128, 128, 3, 3, 1]
 """Of convolution_relu (4 x 28 x 28 x 256 from 128 channels, 3 x 3): 4 x 2 x 1 x 2 = 16 steps."""
 
@@ -84,6 +89,43 @@ def test_kernel_features_of_a_convolution():
     assert (row["operands"], row["ops"], row["edges"]) == (log2(5), log2(4), log2(6))
     assert (row["class_convolution"], row["class_dot"]) == (1, 0)
     assert (row["reduces_in_c"], row["reduces_out_c"], row["window_kernel_h"]) == (1, 0, 1)
+
+
+def layout_of(row):
+    """Layout features of one kernel: of its nodes by name, and its own."""
+    builder = KernelsBuilder()
+    builder.add(row)
+    kernels = builder.build()
+    nodes = node_table(kernels)
+    shape = geometry(kernels, nodes, np.tile(hardware_limits(TPU_V3_CORE), (1, 1)))
+    of_nodes = [named(NODE_LAYOUT_FEATURES, node) for node in node_layout_features(shape)]
+    return of_nodes, named(KERNEL_LAYOUT_FEATURES, kernel_layout_features(shape)[0])
+
+
+def test_layout_features_of_a_convolution():
+    (image, weights, bias, convolution, _, relu), kernel = layout_of(convolution_relu())
+    assert image == {
+        "minor_extent": log2(1 + 128), "lies_like_root": 0, "minor_reduced": 1, **dict.fromkeys(FORM_COLUMNS, 0)
+    }  # fmt: skip
+    assert (weights["minor_extent"], weights["lies_like_root"]) == (log2(1 + 256), 1)
+    assert (bias["minor_extent"], relu["minor_reduced"], convolution["form_weights_turned"]) == (log2(1 + 256), 0, 0)
+    assert kernel["output_minor_extent"] == log2(1 + 256)
+    assert kernel["output_element_bytes"] == 2
+    assert kernel["turned_bytes"] == log2(1 + 2 * 4 * 28 * 28 * 128)  # the image lies along input channels
+    assert kernel["minor_reduced"] == 1
+
+
+def test_layout_features_of_a_gradient():
+    """Weights [0, 1, o, i]: along the input channels, which are summed over."""
+    forward = convolution_relu()
+    turned = replace(forward.operands[1], order=(4, 3, 6, 5))
+    operands = [forward.operands[0], turned, *forward.operands[2:]]
+    ops = [replace(forward.ops[0], form=1 << FORMS.index("weights_turned")), *forward.ops[1:]]
+    nodes, kernel = layout_of(replace(forward, operands=operands, ops=ops))
+    assert (nodes[1]["minor_extent"], nodes[1]["lies_like_root"], nodes[1]["minor_reduced"]) == (log2(1 + 128), 0, 1)
+    assert [node["form_weights_turned"] for node in nodes] == [0, 0, 0, 1, 0, 0]
+    assert (kernel["form_weights_turned"], kernel["form_source_turned"]) == (1, 0)
+    assert kernel["turned_bytes"] == log2(1 + 2 * (4 * 28 * 28 * 128 + 9 * 128 * 256))
 
 
 def test_hardware_features_of_a_tpu_v3_core():

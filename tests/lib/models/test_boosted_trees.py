@@ -73,12 +73,20 @@ def test_families_weigh_the_same():
     assert training._weights(np.array([4, 4, 4, 7])) == pytest.approx([2 / 3, 2 / 3, 2 / 3, 2])
 
 
-def test_features_have_names():
+@pytest.mark.parametrize("layout", [False, True])
+def test_features_have_names(layout):
     examples = examples_of_shards([shard()])
-    assert tree_features(examples, np.arange(6), examples.features).shape == (
-        6,
-        len(tree_feature_names(examples.features)),
-    )
+    names = tree_feature_names(examples.features, layout)
+    assert tree_features(examples, np.arange(6), examples.features, layout).shape == (6, len(names))
+    assert ("turned_bytes" in names) == layout
+
+
+def test_trees_read_the_layout_where_asked():
+    """A model that learned of it predicts of it: its trees may ask for columns behind the others."""
+    model, _ = training.train_boosted_trees(SPEC | {"layout_features": True}, 1, reading(shard()), threads=1)
+    plain, _ = training.train_boosted_trees(SPEC, 1, reading(shard()), threads=1)
+    examples = examples_of_shards([shard()])
+    assert model.predict(examples) == pytest.approx(plain.predict(examples))  # one kernel: its layout says nothing
 
 
 def test_fusion_predicts_seconds_and_learns_its_rows(tmp_path):
