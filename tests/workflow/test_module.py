@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from schemas.fidelity_artifact import FidelityArtifact
 from tests.workflow.run_snakemake import ROOT
 
 THEIRS = f"""\
@@ -28,6 +29,19 @@ rule gain:
     input: summary=rules.tilewright_report.output.summary
     output: "gain.txt"
     shell: "cp {{input}} {{output}}"
+"""
+
+
+RULES_OF_ROWS = """\
+rule all:
+    default_target: True
+    input: "rows.txt"
+
+
+rule rows:
+    input: "results/ours/fidelity/peers/figures.parquet"
+    output: "rows.txt"
+    script: "rows.py"
 """
 
 
@@ -53,6 +67,27 @@ def test_its_rules_come_before_theirs(tmp_path):
     assert counts["tilewright_dataset"] == "6"
     assert counts["tilewright_report"] == counts["gain"] == "1"
     assert "input: results/ours/report/summary.json" in text
+
+
+def test_its_jobs_run(tmp_path):
+    """One job of a few seconds and theirs after it, whose script has no Tilewright in its path."""
+    folder = tmp_path / "another work flow"
+    (folder / "our studies").mkdir(parents=True)
+    (folder / "our studies" / "peers.yaml").write_text("fidelity: {peers: {sources: [scalesim]}}\n")
+    (folder / "config.yaml").write_text("tilewright: {study: our studies/peers.yaml, results: results/ours}\n")
+    (folder / "rows.py").write_text(
+        "import pandas\n\nrows = len(pandas.read_parquet(snakemake.input[0]))\n"
+        "open(snakemake.output[0], 'w').write(str(rows))\n"
+    )
+    theirs = THEIRS.partition("rule all:")[0] + RULES_OF_ROWS
+    (folder / "Snakefile").write_text('configfile: "config.yaml"\n' + theirs)
+    done = subprocess.run(
+        [sys.executable, "-m", "snakemake", "--cores", "1", "--quiet", "host"],
+        cwd=folder, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    figures = FidelityArtifact.read(folder / "results" / "ours" / "fidelity" / "peers")["figures.parquet"]
+    assert int((folder / "rows.txt").read_text()) == len(figures) > 0
 
 
 @pytest.mark.parametrize(
