@@ -149,6 +149,8 @@ const SHORT_LABEL = 16;
 const COLUMN_WIDTH = 240;
 // Height of a letter of a name that stands upright, more than its width: the plot is lower than its chart.
 const LETTER = 15;
+// Letters of a line below a panel there: of several, beside names, and of one alone.
+const LINE = {several: 28, besideNames: 22, alone: 32};
 
 async function unpacked(id) {
   const packed = atob(document.getElementById(id).textContent);
@@ -191,6 +193,15 @@ function longestBelow(figure) {
   return Math.max(0, ...below.map(name => typeof name === "string" ? name.length : 0));
 }
 
+function wrapped(text, letters) {
+  const lines = [""];
+  for (const word of text.split(" ")) {
+    if ((lines.at(-1) + word).length > letters) lines.push("");
+    lines.push(`${lines.pop()} ${word}`.trim());
+  }
+  return lines.join("<br>");
+}
+
 function layoutOf(figure) {
   const layout = {...figure.layout, template: template()};
   if (!narrow.matches) return layout;
@@ -200,7 +211,12 @@ function layoutOf(figure) {
   const columns = new Set(axes.map(name => layout[name].domain?.[0])).size;
   if (columns > 1) layout.width = columns * COLUMN_WIDTH;
   const names = figure.data.some(trace => trace.orientation === "h") ? [...new Set(figure.data.flatMap(t => t.y ?? []))] : [];
-  if (names.some(name => typeof name === "string")) {
+  const hasNames = names.some(name => typeof name === "string");
+  const line = columns > 1 ? LINE.several : hasNames ? LINE.besideNames : LINE.alone;
+  for (const name of axes.filter(name => layout[name].title?.text)) {
+    layout[name] = {...layout[name], title: {...layout[name].title, text: wrapped(layout[name].title.text, line)}};
+  }
+  if (hasNames) {
     const shortened = names.map(name => name.length > SHORT_LABEL ? name.slice(0, SHORT_LABEL - 1) + "…" : name);
     layout.yaxis = {...layout.yaxis, tickvals: names, ticktext: shortened};
   }

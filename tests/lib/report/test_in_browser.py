@@ -76,7 +76,14 @@ addEventListener("load", async () => {
     await charts;
     await new Promise(done => setTimeout(done, 100));
     const shown = document.documentElement;
-    found[page.id] = [shown.clientWidth, shown.scrollWidth, page.querySelectorAll(".js-plotly-plot").length];
+    const cut = [...page.querySelectorAll(".xtitle, .x2title, .x3title")].filter(title => {
+      const inner = title.getBoundingClientRect(), outer = title.closest("svg").getBoundingClientRect();
+      return inner.left < outer.left - 1 || inner.right > outer.right + 1;
+    });
+    found[page.id] = [
+      shown.clientWidth, shown.scrollWidth, cut.map(title => title.textContent),
+      page.querySelectorAll(".js-plotly-plot").length,
+    ];
   }
   parent.postMessage(JSON.stringify(found), "*");
 });
@@ -158,6 +165,7 @@ def test_no_page_is_wider_than_a_phone(tmp_path):
     found = _found_on(tmp_path / "phone.html")
     assert {"overview", "model-ranker"} <= set(found)
     assert sum(charts for *_, charts in found.values()) > 5
-    for page, (width, content, _) in found.items():
+    for page, (width, content, cut, _) in found.items():
         assert width <= 390, page
         assert content <= width, page
+        assert cut == [], page
