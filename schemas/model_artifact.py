@@ -95,6 +95,9 @@ class ModelDescription(StrictModel):
     """Kernels that it was trained on; one that occurs in two shards counts twice."""
     training_rows: int
     """Rows that it was trained on."""
+    form_flops_per_s: dict[str, float] | None = None
+    """FLOP/s of matrix ops by the form that they are written in, over the training kernels: where the model reads the
+    layout and learns times relative to an estimate."""
 
 
 class ModelArtifact(Artifact):

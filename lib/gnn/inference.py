@@ -5,6 +5,7 @@ import numpy as np
 from lib.dataset.shards import Shard
 from lib.gnn.examples import examples_of_shards
 from lib.gnn.feature_set import check_feature_set, feature_set
+from lib.gnn.form_rates import read, written
 from lib.gnn.network import build_network, network_weights, set_network_weights
 from lib.gnn.scaling import Scaling
 from lib.gnn.trained_model import TrainedModel, network_shape
@@ -37,6 +38,7 @@ def model_contents(model: TrainedModel) -> dict:
         best_step=model.best_step,
         training_kernels=model.training_kernels,
         training_rows=model.training_rows,
+        form_flops_per_s=None if model.rates is None else written(model.rates),
     )
     return {"weights.npz": network_weights(model.network), "model.json": description}
 
@@ -62,7 +64,8 @@ def load_model(artifact: ModelArtifact) -> TrainedModel:
     shape = network_shape(spec, features, scaling)
     network = build_network(shape, description.seed)
     set_network_weights(network, artifact["weights.npz"])
+    rates = description.form_flops_per_s
     return TrainedModel(
         spec, description.seed, features, scaling, shape, network, description.target_mean, description.best_step,
-        description.training_kernels, description.training_rows,
+        description.training_kernels, description.training_rows, None if rates is None else read(rates),
     )  # fmt: skip

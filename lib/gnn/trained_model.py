@@ -10,6 +10,7 @@ from lib.gnn.backend import tf
 from lib.gnn.batching import STATIC, Batcher, Inputs, TileView, cut_into_batches
 from lib.gnn.examples import Examples
 from lib.gnn.feature_set import check_feature_set
+from lib.gnn.form_rates import UNKNOWN, reference_s
 from lib.gnn.network import Network, NetworkShape, batch_signature
 from lib.gnn.scaling import Scaling
 from schemas.loss import is_rank_loss
@@ -89,6 +90,8 @@ class TrainedModel:
     training_kernels: int = 0
     """Distinct by shard."""
     training_rows: int = 0
+    rates: np.ndarray | None = None
+    """Of forms, see :mod:`lib.gnn.form_rates`: where the entry reads the layout and learns a ratio to the estimate."""
 
     @property
     def scale(self) -> Literal["seconds", "rank"]:
@@ -107,7 +110,9 @@ class TrainedModel:
         return (log_time - self._reference(examples, rows) - self.target_mean).astype(np.float32)
 
     def _reference(self, examples: Examples, rows: np.ndarray | slice = EVERY) -> np.ndarray | float:
-        return np.log(examples.analytical[rows, 0]) if self.spec["knowledge"] == "ratio" else 0.0
+        if self.spec["knowledge"] != "ratio":
+            return 0.0
+        return np.log(reference_s(examples, UNKNOWN if self.rates is None else self.rates, rows))
 
     def outputs(self, examples: Examples, batcher: Batcher | None = None) -> np.ndarray:
         """float32[r] raw outputs of the network for every row, in large batches."""

@@ -13,6 +13,7 @@ import pandas as pd
 from lib.gnn.backend import device_in_words, tf
 from lib.gnn.batching import Batch, Batcher
 from lib.gnn.examples import Examples
+from lib.gnn.form_rates import learned_rates
 from lib.gnn.losses import loss_of
 from lib.gnn.network import batch_signature, build_network, set_network_weights
 from lib.gnn.optimizer import Optimizer
@@ -72,6 +73,8 @@ def train(
     shape = network_shape(spec, train.features, scaling)
     network = build_network(shape, int(rng.integers(2**31)))
     model = TrainedModel(spec, seed, train.features, scaling, shape, network)
+    if spec.get("layout_features") and spec["task"] == "fusion" and spec["knowledge"] == "ratio":
+        model.rates = learned_rates(train)
     if "log-mse" in loss_weights(spec["loss"]):
         model.target_mean = _target_mean(model, train)
     model.training_kernels, model.training_rows = len(train.kernel), len(train.tile)

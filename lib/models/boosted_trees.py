@@ -8,6 +8,7 @@ from numba import njit
 
 from lib.gnn.examples import Examples
 from lib.gnn.feature_set import check_feature_set, feature_set
+from lib.gnn.form_rates import UNKNOWN, read, reference_s, written
 from lib.models.tree_features import tree_features
 from schemas.model_artifact import FeatureSet, ModelArtifact, ModelDescription
 
@@ -65,6 +66,8 @@ class BoostedTrees:
     """The prediction before the first tree."""
     training_kernels: int
     training_rows: int
+    rates: np.ndarray | None = None
+    """Of forms, see :mod:`lib.gnn.form_rates`; None where the entry reads no layout."""
 
     @property
     def scale(self) -> Literal["seconds", "rank"]:
@@ -77,15 +80,13 @@ class BoostedTrees:
         out = np.empty(len(examples.tile))
         for first in range(0, len(out), ROWS_AT_ONCE):
             rows = np.arange(first, min(first + ROWS_AT_ONCE, len(out)))
-            features = tree_features(examples, rows, self.features, self.spec.get("layout_features", False))
+            features = tree_features(examples, rows, self.features, self.rates)
             out[rows] = self.start + sum_of_trees(self.trees, 0, len(self.trees.offset) - 1, features)
-        return out if self.scale == "rank" else np.exp(out) * reference_s(examples)
+        return out if self.scale == "rank" else np.exp(out) * self.reference_s(examples)
 
-
-def reference_s(examples: Examples) -> np.ndarray:
-    """float64[r]: what the fusion task's runtimes are learned relative to, the analytical estimate, or one second where
-    the hardware has no datapath to estimate with."""
-    return examples.analytical[:, 0] if examples.features.analytical else np.ones(len(examples.tile))
+    def reference_s(self, examples: Examples) -> np.ndarray:
+        """float64[r]: what the fusion task's runtimes are learned relative to."""
+        return reference_s(examples, UNKNOWN if self.rates is None else self.rates)
 
 
 def boosted_trees_contents(model: BoostedTrees) -> dict:
@@ -101,6 +102,7 @@ def boosted_trees_contents(model: BoostedTrees) -> dict:
         best_step=len(model.trees.offset) - 1,
         training_kernels=model.training_kernels,
         training_rows=model.training_rows,
+        form_flops_per_s=None if model.rates is None else written(model.rates),
     )
     return {"weights.npz": model.trees._asdict(), "model.json": description}
 
@@ -113,7 +115,8 @@ def load_boosted_trees(artifact: ModelArtifact) -> BoostedTrees:
     arrays = artifact["weights.npz"]
     if set(arrays) != set(Trees._fields):
         raise ValueError(f"weights.npz holds {sorted(arrays)}; boosted trees have {sorted(Trees._fields)}")
+    rates = description.form_flops_per_s
     return BoostedTrees(
         description.hyperparameters, description.seed, description.features, Trees(**arrays), description.target_mean,
-        description.training_kernels, description.training_rows,
+        description.training_kernels, description.training_rows, None if rates is None else read(rates),
     )  # fmt: skip

@@ -14,9 +14,10 @@ from sklearn.ensemble import HistGradientBoostingRegressor
 from threadpoolctl import threadpool_limits
 
 from lib.gnn.examples import Examples
+from lib.gnn.form_rates import UNKNOWN, learned_rates, reference_s
 from lib.gnn.training_data import ReadShards, TrainingData, training_data
 from lib.gnn.validation import validation_ape_pct, validation_mape_pct
-from lib.models.boosted_trees import LEAF, BoostedTrees, Trees, reference_s, sum_of_trees
+from lib.models.boosted_trees import LEAF, BoostedTrees, Trees, sum_of_trees
 from lib.models.tree_features import tree_features
 
 LOG = logging.getLogger("tilewright")
@@ -64,27 +65,30 @@ def train_boosted_trees(
     Raises ValueError where nothing is left to train on.
     """
     data = training_data(spec, seed, read, folder)
-    rows = _sampled_rows(spec, data, np.random.default_rng(seed))
+    rates = None
+    if spec.get("layout_features"):
+        rates = learned_rates(data.train) if spec["task"] == "fusion" else UNKNOWN
+    rows = _sampled_rows(spec["task"], data, rates, np.random.default_rng(seed))
     LOG.info("%d of %d rows", len(rows.target), len(data.train.tile))
     estimator = HistGradientBoostingRegressor(max_iter=ITERATIONS, early_stopping=False, random_state=seed, **SETTINGS)
     with threadpool_limits(limits=threads):
         estimator.fit(rows.features, rows.target, sample_weight=_weights(rows.family))
     start = float(np.ravel(estimator._baseline_prediction)[0])
     size = len(data.train.kernel), len(rows.target)
-    model = BoostedTrees(spec, seed, data.train.features, _trees(estimator), start, *size)
+    model = BoostedTrees(spec, seed, data.train.features, _trees(estimator), start, *size, rates)
     return model, _history(model, rows, data.validation)
 
 
-def targets(task: str, examples: Examples) -> np.ndarray:
-    """float64[r]: what the trees learn."""
+def targets(task: str, examples: Examples, rates: np.ndarray | None = None) -> np.ndarray:
+    """float64[r]: what the trees learn; `rates` of forms as in :func:`lib.gnn.form_rates.reference_s`."""
     logarithm = np.log(examples.runtime_s)
     if task == "fusion":
-        return logarithm - np.log(reference_s(examples))
+        return logarithm - np.log(reference_s(examples, UNKNOWN if rates is None else rates))
     count = np.diff(examples.row_offset)
     return logarithm - np.repeat(np.add.reduceat(logarithm, examples.row_offset[:-1]) / count, count)
 
 
-def _sampled_rows(spec: dict[str, Any], data: TrainingData, rng: np.random.Generator) -> _Rows:
+def _sampled_rows(task: str, data: TrainingData, rates: np.ndarray | None, rng: np.random.Generator) -> _Rows:
     """At most MOST_ROWS, of each shard at most its part."""
     examples = data.train
     first_kernel = np.searchsorted(examples.shard, np.arange(examples.shard[-1] + 2))
@@ -98,8 +102,8 @@ def _sampled_rows(spec: dict[str, Any], data: TrainingData, rng: np.random.Gener
     ]
     rows = np.concatenate(chosen)
     kernel = np.searchsorted(examples.row_offset, rows, side="right") - 1
-    features = tree_features(examples, rows, examples.features, spec.get("layout_features", False))
-    return _Rows(features, targets(spec["task"], examples)[rows], data.groups[kernel, 0])
+    features = tree_features(examples, rows, examples.features, rates)
+    return _Rows(features, targets(task, examples, rates)[rows], data.groups[kernel, 0])
 
 
 def _weights(family: np.ndarray) -> np.ndarray:
@@ -127,8 +131,8 @@ def _history(model: BoostedTrees, rows: _Rows, validation: Examples | None) -> p
     task = model.spec["task"]
     train = np.full(len(rows.target), model.start)
     if validation is not None:
-        features = tree_features(validation, np.arange(len(validation.tile)), validation.features)
-        target = targets(task, validation)
+        features = tree_features(validation, np.arange(len(validation.tile)), validation.features, model.rates)
+        target = targets(task, validation, model.rates)
         outputs = np.full(len(target), model.start)
     curve, before = [], 0
     for trees in np.linspace(0, ITERATIONS, LOOKS + 1).astype(int)[1:]:
@@ -137,7 +141,7 @@ def _history(model: BoostedTrees, rows: _Rows, validation: Examples | None) -> p
         if validation is not None:
             outputs += sum_of_trees(model.trees, before, trees, features)
             loss = float(np.mean((outputs - target) ** 2))
-            seconds = np.exp(outputs) * reference_s(validation)
+            seconds = np.exp(outputs) * model.reference_s(validation)
             metric = (
                 validation_ape_pct(validation, outputs) if task == "tile" else validation_mape_pct(validation, seconds)
             )

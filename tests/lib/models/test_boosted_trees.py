@@ -5,11 +5,14 @@ import pytest
 from sklearn.ensemble import HistGradientBoostingRegressor
 
 from lib.gnn.examples import examples_of_shards
+from lib.gnn.form_rates import UNKNOWN
 from lib.models import boosted_trees_training as training
 from lib.models.boosted_trees import LEAF, Trees, boosted_trees_contents, load_boosted_trees, sum_of_trees
 from lib.models.loading import load_models
 from lib.models.tree_features import tree_feature_names, tree_features
+from lib.program.kernels import take
 from schemas.model_artifact import ModelArtifact
+from tests.kernel_examples import example_kernels
 from tests.shard_examples import hand_made_shard
 
 SPEC = {
@@ -73,20 +76,33 @@ def test_families_weigh_the_same():
     assert training._weights(np.array([4, 4, 4, 7])) == pytest.approx([2 / 3, 2 / 3, 2 / 3, 2])
 
 
-@pytest.mark.parametrize("layout", [False, True])
-def test_features_have_names(layout):
+@pytest.mark.parametrize("rates", [None, UNKNOWN])
+def test_features_have_names(rates):
     examples = examples_of_shards([shard()])
-    names = tree_feature_names(examples.features, layout)
-    assert tree_features(examples, np.arange(6), examples.features, layout).shape == (6, len(names))
-    assert ("turned_bytes" in names) == layout
+    names = tree_feature_names(examples.features, rates is not None)
+    assert tree_features(examples, np.arange(6), examples.features, rates).shape == (6, len(names))
+    assert ("turned_bytes" in names) == (rates is not None)
 
 
-def test_trees_read_the_layout_where_asked():
-    """A model that learned of it predicts of it: its trees may ask for columns behind the others."""
-    model, _ = training.train_boosted_trees(SPEC | {"layout_features": True}, 1, reading(shard()), threads=1)
-    plain, _ = training.train_boosted_trees(SPEC, 1, reading(shard()), threads=1)
-    examples = examples_of_shards([shard()])
-    assert model.predict(examples) == pytest.approx(plain.predict(examples))  # one kernel: its layout says nothing
+def test_trees_that_read_the_layout_learn_forms(tmp_path):
+    """Two convolutions alike in all but their form, of which the second takes a hundred times as long."""
+    kernels = take(example_kernels(), np.zeros(40, int))
+    op_form = kernels.op_form.copy()
+    op_form[kernels.hero[20:]] = 0b111
+    times = [[10.0]] * 20 + [[1000.0]] * 20
+    alike = hand_made_shard(times, [[10.0]] * 40, task="fusion", kernels=kernels._replace(op_form=op_form))
+    spec = SPEC | {"task": "fusion", "layout_features": True}
+    model, history = training.train_boosted_trees(spec, 1, reading(alike), threads=1)
+    assert model.predict(examples_of_shards([alike])) == pytest.approx([1e-5] * 20 + [1e-3] * 20, rel=0.01)
+    contents = boosted_trees_contents(model) | {"history.parquet": history}
+    artifact = ModelArtifact.write(
+        tmp_path / "m", id="trees/seed-1", origin="simulated", code="", spec=spec, contents=contents
+    )
+    loaded = load_boosted_trees(artifact)
+    assert np.array_equal(loaded.rates, model.rates)
+    assert loaded.predict(examples_of_shards([alike])).tolist() == model.predict(examples_of_shards([alike])).tolist()
+    blind, _ = training.train_boosted_trees(spec | {"layout_features": False}, 1, reading(alike), threads=1)
+    assert blind.predict(examples_of_shards([alike])) == pytest.approx([1e-4] * 40, rel=0.01)
 
 
 def test_fusion_predicts_seconds_and_learns_its_rows(tmp_path):
