@@ -11,13 +11,14 @@ from lib.models import LearnedModel
 from lib.models.rows import predict_rows
 from lib.program.kernels import Kernels
 from lib.schedule.schedules import Schedules
+from lib.schedule.vector_tiles import VECTOR_COLUMNS, vector_columns
 
 
 class Learned:
     """A trained model, network or boosted trees, as a :class:`lib.cost.cost_model.CostModel`.
 
-    It reads a row's kernel, its tile, the datapath and what the analytical model says about the row, which
-    is computed here. `scale` is "rank" for a model trained with a rank loss: its values are comparable
+    It reads a row's kernel, its tile, the datapath, what the analytical model says about the row and, where it learned
+    from tiles on a CPU, what becomes of the tile there, all of which is computed here. `scale` is "rank" for a model trained with a rank loss: its values are comparable
     within a kernel only. Rows that the analytical model refuses are refused for the same reason.
     """
 
@@ -43,6 +44,8 @@ class Learned:
         for column, name in enumerate(self._analytical.part_names):
             analytical[f"analytical_{name}"] = estimate.parts[priced, column]
         rows = Schedules(*(array[priced] for array in schedules))
+        if VECTOR_COLUMNS[0] in self.model.features.analytical:
+            analytical |= vector_columns(kernels, rows)
         value = np.full(len(schedules.kernel), np.nan)
         value[priced] = predict_rows(self.model, kernels, rows, datapath, analytical)
         return Costs(value, estimate.reason, estimate.dram_bytes, None, np.empty((len(value), 0)) if parts else None)

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
 
 from lib.dataset.shards import Shard
 from lib.gnn.feature_set import feature_set
@@ -14,6 +15,8 @@ from lib.gnn.static_features import hardware_features, hardware_limits, kernel_f
 from lib.gnn.tile_features import Geometry, geometry
 from lib.hardware.datapath import Datapath
 from lib.program.kernels import Kernels, concatenate
+from lib.schedule.schedules import schedules_for_tiles
+from lib.schedule.vector_tiles import vector_columns
 from schemas.model_artifact import FeatureSet
 
 TOTAL = "analytical_s"
@@ -105,7 +108,8 @@ def examples_of_shards(shards: Iterable[Shard], folder: Path | None = None) -> E
     executions: list[np.ndarray] = []
     columns: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
     for shard in shards:
-        names = analytical_names(list(shard.rows.columns))
+        table = _with_vector_columns(shard)
+        names = analytical_names(list(table.columns))
         if kernels and names != parts:
             raise ValueError(f"the shards have different analytical parts: {sorted({names, parts})}")
         parts = names
@@ -114,7 +118,7 @@ def examples_of_shards(shards: Iterable[Shard], folder: Path | None = None) -> E
         origin.append((shard.workload, shard.hardware))
         rows_of.append(np.bincount(shard.rows["kernel"].to_numpy(), minlength=shard.kernels.number))
         executions.append(shard.table["default_executions"].to_numpy(np.int64))
-        rows = shard.tiles, shard.rows[list(parts)].to_numpy(np.float64), shard.rows["runtime_s"].to_numpy(np.float64)
+        rows = shard.tiles, table[list(parts)].to_numpy(np.float64), table["runtime_s"].to_numpy(np.float64)
         if files is None:
             columns.append(rows)
         else:
@@ -135,6 +139,14 @@ def examples_of_shards(shards: Iterable[Shard], folder: Path | None = None) -> E
         runtime_s=runtime_s,
         executions=np.concatenate(executions),
     )._replace(origin=tuple(origin), files=files)
+
+
+def _with_vector_columns(shard: Shard) -> pd.DataFrame:
+    """The rows of a shard; of tiles that a CPU was measured with, also what becomes of each there."""
+    if shard.task != "tile" or shard.origin != "measured" or TOTAL not in shard.rows:
+        return shard.rows
+    schedules = schedules_for_tiles(shard.rows["kernel"].to_numpy(), shard.tiles)
+    return shard.rows.assign(**vector_columns(shard.kernels, schedules, shard.rows["is_default"].to_numpy()))
 
 
 def examples_of_rows(

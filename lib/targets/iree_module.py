@@ -18,16 +18,11 @@ import numpy as np
 
 from lib.program.kernels import BATCH, GROUP, IN_C, KERNEL_H, KERNEL_W, LOOPS, OUT_C, OUT_H, OUT_W
 from lib.program.program import Program
+from lib.schedule.vector_tiles import MOST_ROWS, largest_divisor, vector_lanes
 from lib.targets.loop_merging import merged
 from lib.targets.matrix_op import Dimension, Loop, MatrixOp, matrix_op
 from lib.targets.module import Module
 
-LANES = 16
-"""f32 in a vector register of AVX-512."""
-ACCUMULATORS = 16
-"""Vector registers for a vector tile of the output; of 32, as the operands need some."""
-MOST_ROWS = 8
-"""Rows of a vector tile, those of IREE's own picks for AVX-512."""
 LARGEST_VECTOR_BYTES = 32 * 1024
 """IREE refuses to compile where the loops of a vector tile have as many points of four bytes ('operations with large
 vector sizes'); it is the limit of a dispatch's stack, `--iree-llvmcpu-stack-allocation-limit`. Code and compile time
@@ -111,11 +106,6 @@ def canonical_extents(op: MatrixOp) -> list[int]:
     return whole
 
 
-def largest_divisor(extent: int, most: int) -> int:
-    """The largest divisor of `extent` up to `most`."""
-    return max(divisor for divisor in range(1, min(extent, most) + 1) if extent % divisor == 0)
-
-
 def vector_tile(op: MatrixOp, tiles: Sequence[int]) -> tuple[int, ...]:
     """`vector_common_parallel`, one number a loop, 0 for contracted ones; `tiles`: the tile's extents.
 
@@ -135,9 +125,7 @@ def vector_tile(op: MatrixOp, tiles: Sequence[int]) -> tuple[int, ...]:
     row = _row_loop(op, parallel)
     if row is not None:
         sizes[row] = largest_divisor(tiles[row], MOST_ROWS)
-    lanes, registers = tiles[parallel[0]], ACCUMULATORS // (sizes[row] if row is not None else 1)
-    whole = [LANES << power for power in range(registers.bit_length()) if lanes % (LANES << power) == 0]
-    sizes[parallel[0]] = whole[-1] if whole else largest_divisor(lanes, LANES)
+    sizes[parallel[0]] = vector_lanes(tiles[parallel[0]], sizes[row] if row is not None else 1)
     return tuple(sizes)
 
 

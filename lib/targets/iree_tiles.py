@@ -13,14 +13,8 @@ import numpy as np
 
 from lib.program.kernels import KERNEL_H
 from lib.program.program import Program
-from lib.targets.iree_module import (
-    LANES,
-    IllegalTile,
-    check_tile,
-    has_window,
-    loop_tiles,
-    module_text,
-)
+from lib.schedule.vector_tiles import LANES
+from lib.targets.iree_module import IllegalTile, check_tile, has_window, loop_tiles, module_text
 from lib.targets.loop_merging import merged
 from lib.targets.matrix_op import Loop, MatrixOp, UnsupportedMatrixOp, matrix_op
 
