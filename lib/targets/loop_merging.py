@@ -1,8 +1,8 @@
 """A matrix op as IREE sees it once its own passes have merged what can be one loop.
 
 IREE takes tile sizes by loop, and forgets them where it rewrites the op. So the op is written as it would be rewritten:
-a convolution without a window (1x1, or as large as the image) is a matrix product, loops of one step go, and loops that
-walk all arrays as one do so as one. Convolutions with a window keep all of their loops.
+a convolution without a window (1x1, or as large as the image) is a matrix product of the pixels that it reads, loops of
+one step go, and loops that walk all arrays as one do so as one. Convolutions with a window keep all of their loops.
 """
 
 from lib.program.kernels import BATCH
@@ -12,11 +12,13 @@ Arrays = list[tuple[Dimension, ...]]
 
 
 def merged(op: MatrixOp) -> MatrixOp:
-    """The op with the fewest loops, on input that holds its padding and inserted zeros already."""
+    """The op with the fewest loops, on input that holds its padding and inserted zeros already, and without a window no
+    pixels between those that are read."""
     arrays = [tuple(_with_zeros(dimension) for dimension in array) for array in (op.left, op.right, op.output)]
     slid = [tuple(_without_window(dimension, op.loops) for dimension in array) for array in arrays]
     if any(dimension.tap >= 0 for array in slid for dimension in array):
         return _single_steps_first(op._replace(left=arrays[0], right=arrays[1], output=arrays[2]))
+    slid = [tuple(_without_steps(dimension, op.loops) for dimension in array) for array in slid]
     loops: dict[int, Loop] = dict(enumerate(op.loops))
     needed = {dimension.loop for array in slid for dimension in array if dimension.extent > 1}
     for number in [number for number, loop in loops.items() if loop.extent == 1 and number not in needed]:
@@ -45,6 +47,13 @@ def _without_window(dimension: Dimension, loops: tuple[Loop, ...]) -> Dimension:
     if loops[dimension.loop].extent == 1:
         return dimension._replace(loop=dimension.tap, stride=dimension.dilation, tap=-1, dilation=1)
     return dimension
+
+
+def _without_steps(dimension: Dimension, loops: tuple[Loop, ...]) -> Dimension:
+    """With the elements alone that its loop walks: a slice that IREE makes in a dispatch of its own."""
+    if dimension.stride == 1:
+        return dimension
+    return dimension._replace(extent=loops[dimension.loop].extent, stride=1)
 
 
 def _mergeable(loops: dict[int, Loop], arrays: Arrays) -> tuple[int, int] | None:

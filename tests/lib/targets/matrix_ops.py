@@ -3,8 +3,9 @@
 import numpy as np
 
 from lib.program.program import Instruction, Program
+from lib.targets.iree_module import has_window
 from lib.targets.loop_merging import merged
-from lib.targets.matrix_op import MatrixOp, matrix_op
+from lib.targets.matrix_op import Dimension, MatrixOp, matrix_op
 from tests.program_examples import WEIGHT_GRADIENT, Sketch
 
 
@@ -61,9 +62,11 @@ def convolution(stride=1, numbers=None, dilation=1) -> tuple[Program, int]:
     return s.only(made)
 
 
-def pointwise() -> tuple[Program, int]:
+def pointwise(stride=1) -> tuple[Program, int]:
+    """1x1 on 2 x 6 x 8 x 16 to 32 channels."""
     s = FloatSketch()
-    return s.only(s.pointwise(s.input(2, 6, 8, 16), 32))
+    output = (2, 6 // stride, 8 // stride, 32)
+    return s.only(s.convolution(s.input(2, 6, 8, 16), s.weight(1, 1, 16, 32), output, stride=stride))
 
 
 def depthwise() -> tuple[Program, int]:
@@ -148,14 +151,25 @@ def _convolution(op: Instruction, left: np.ndarray, right: np.ndarray) -> np.nda
 
 
 def given(program: Program, index: int, left: np.ndarray, right: np.ndarray) -> tuple[MatrixOp, list[np.ndarray]]:
-    """The merged op, and its inputs as the module takes them: zeros in place, in its shapes."""
+    """The merged op, and its inputs as the module takes them: zeros in place, without pixels that nothing reads, in its
+    shapes."""
     raw = matrix_op(program, index)
     op = merged(raw)
     source = np.zeros([dimension.padded for dimension in raw.left], dtype=np.float32)
     source[tuple(slice(d.before, d.padded - d.after, d.spread) for d in raw.left)] = left.reshape(
         [dimension.extent for dimension in raw.left]
     )
+    if not has_window(op):
+        source = source[tuple(_read(dimension, raw) for dimension in raw.left)]
     return op, [source.reshape(_shape(op.left)), right.reshape(_shape(op.right))]
+
+
+def _read(dimension: Dimension, op: MatrixOp) -> slice:
+    """The elements that an op without a window walks."""
+    loop, step = dimension.loop, dimension.stride
+    if dimension.tap >= 0 and op.loops[loop].extent == 1:
+        loop, step = dimension.tap, dimension.dilation
+    return slice(0, op.loops[loop].extent * step, step)
 
 
 def _shape(array) -> list[int]:

@@ -23,6 +23,7 @@ OPS = {
     "convolution with channels first": matrix_ops.convolution(numbers="NCHW"),
     "convolution with turned weights": matrix_ops.convolution(numbers="HWC_OUT"),
     "pointwise convolution": matrix_ops.pointwise(),
+    "strided pointwise convolution": matrix_ops.pointwise(stride=2),
     "depthwise convolution": matrix_ops.depthwise(),
     "grouped convolution": matrix_ops.grouped(),
     "transposed convolution": matrix_ops.transposed(),
@@ -60,6 +61,12 @@ def test_the_compilers_own_tile_is_read_from_what_it_compiled():
     tile = own_tile(program, index)
     assert tile[[1, 2, 5, 6, 7]].tolist() == [1, 1, 1, 1, 1]
     assert all(512 % extent == 0 and extent > 1 for extent in tile[[0, 3, 4]])
+
+
+def test_the_compilers_own_tile_of_a_strided_pointwise_convolution_is_known():
+    # IREE makes a matrix product of the pixels that are read; written with its stride it was 'rewritten'.
+    tile = own_tile(*matrix_ops.pointwise(stride=2))
+    assert (tile <= [2, 3, 4, 32, 16, 1, 1, 1]).all()
 
 
 def test_an_untold_tile_and_a_told_one_are_other_code():
