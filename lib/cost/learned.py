@@ -18,8 +18,9 @@ class Learned:
     """A trained model, network or boosted trees, as a :class:`lib.cost.cost_model.CostModel`.
 
     It reads a row's kernel, its tile, the datapath, what the analytical model says about the row and, where it learned
-    from tiles on a CPU, what becomes of the tile there, all of which is computed here. `scale` is "rank" for a model trained with a rank loss: its values are comparable
-    within a kernel only. Rows that the analytical model refuses are refused for the same reason.
+    from tiles on a CPU, what becomes of the tile there, all of which is computed here. `scale` is "rank" for a model
+    trained with a rank loss: its values are comparable within a kernel only. Rows that the analytical model refuses are
+    refused for the same reason.
     """
 
     name = "learned"

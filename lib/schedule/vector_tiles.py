@@ -1,8 +1,8 @@
 """What a CPU's compiler makes of a tile: vector registers within a block that stays in caches.
 
-A matrix op becomes a nest of blocks (the tile's extents along parallel loops), each of vector tiles (rows x lanes of the
-output, in registers), each of steps along the contracted loops, of which the tile's extents are unrolled. By the rule
-here `lib.targets.iree_module` tells IREE its sizes, and learned models see what becomes of a tile.
+A matrix op becomes a nest of blocks (the tile's extents along parallel loops), each of vector tiles (rows x lanes of
+the output, in registers), each of steps along the contracted loops, of which the tile's extents are unrolled. By the
+rule here `lib.targets.iree_module` tells IREE its sizes, and learned models see what becomes of a tile.
 """
 
 from typing import NamedTuple
@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from lib.program.kernels import KERNEL_H, KERNEL_W, NO_LOOP, OUT_C, OUT_W, PARALLEL, Kernels
+from lib.program.kernels import KERNEL_H, KERNEL_W, NO_LOOP, OUT_W, PARALLEL, Kernels
 from lib.schedule.footprint import node_extent
 from lib.schedule.schedules import Schedules
 
@@ -263,7 +263,7 @@ def _fill_parts(out, nests, row_kernel, tile, vector_rows, lanes):
         for slot in range(8):
             if output[slot] > 0:
                 tiles_of_block *= -(-block[slot] // vector[slot])
-        one, other = first, min(first + 1, last - 1)
+        one, other = first, max(first, min(first + 1, last - 1))
         vector_input, vector_weight = _bytes(nests, k, one, vector), _bytes(nests, k, other, vector)
         block_input, block_weight = _bytes(nests, k, one, block), _bytes(nests, k, other, block)
         block_output = _bytes(nests, k, last, block)

@@ -6,11 +6,13 @@ import pytest
 from lib.cost.analytical import PART_NAMES, Analytical
 from lib.cost.cost_model import Reason
 from lib.cost.learned import Learned
-from lib.gnn.examples import examples_of_rows
+from lib.gnn.examples import analytical_names, examples_of_rows
+from lib.gnn.feature_set import feature_set
 from lib.gnn.network import build_network
 from lib.gnn.scaling import fit_scaling
 from lib.gnn.trained_model import TrainedModel, network_shape
 from lib.schedule.schedules import schedules_for_tiles
+from lib.schedule.vector_tiles import OWN_PICK, VECTOR_COLUMNS, vector_tile_parts
 from tests.kernel_examples import example_kernels
 from tests.lib.gnn.synthetic import SPEC, TPU_V3_CORE
 
@@ -58,3 +60,27 @@ def test_the_ratio_is_taken_to_the_analytical_model_of_the_same_rows():
     schedules = schedules_for_tiles(np.zeros(2), TILE[:2])
     costs = Learned(trained).cost(example_kernels(), schedules, TPU_V3_CORE)
     np.testing.assert_allclose(costs.value, Analytical().cost(example_kernels(), schedules, TPU_V3_CORE).value)
+
+
+class Seen:
+    """A model that keeps what it is asked."""
+
+    scale = "rank"
+
+    def __init__(self, parts):
+        self.features = feature_set(parts)
+
+    def predict(self, examples):
+        self.examples = examples
+        return np.zeros(len(examples.tile))
+
+
+def test_a_model_that_learned_from_tiles_on_a_cpu_sees_what_becomes_of_a_tile_there():
+    names = analytical_names([*PARTS, *VECTOR_COLUMNS, OWN_PICK])
+    seen = Seen(names)
+    schedules = schedules_for_tiles(np.zeros(2), TILE[:2])
+    Learned(seen).cost(example_kernels(), schedules, TPU_V3_CORE)
+    columns = [names.index(name) for name in VECTOR_COLUMNS]
+    expected = vector_tile_parts(example_kernels(), schedules)
+    np.testing.assert_array_equal(seen.examples.analytical[:, columns], expected)
+    assert not seen.examples.analytical[:, names.index(OWN_PICK)].any()

@@ -30,6 +30,7 @@ from lib.gnn.static_features import hardware_features, hardware_limits, kernel_f
 from lib.gnn.tile_features import geometry, node_tile_features, raw_tile_features, tile_features
 from lib.program.kernel_builder import KernelsBuilder, OpRow
 from lib.program.op_form import FORMS
+from lib.schedule.vector_tiles import OWN_PICK, VECTOR_COLUMNS
 from tests.kernel_examples import convolution_relu, example_kernels
 from tests.lib.gnn.synthetic import PARTS, TPU_V3_CORE, shard
 
@@ -346,3 +347,13 @@ def test_the_learned_model_never_imports_cost_models():
         "sys.exit(any(name.startswith('lib.cost') for name in sys.modules))"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_tiles_measured_on_a_cpu_bring_what_becomes_of_them_there():
+    simulated = shard("tile")
+    measured = simulated._replace(origin="measured")
+    names = set(examples_of_shards([measured]).features.analytical)
+    assert names - set(examples_of_shards([simulated]).features.analytical) == {*VECTOR_COLUMNS, OWN_PICK}
+    found = examples_of_shards([measured])
+    own = found.analytical[:, found.features.analytical.index(OWN_PICK)]
+    np.testing.assert_array_equal(own, simulated.rows["is_default"].to_numpy())
