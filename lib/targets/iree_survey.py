@@ -39,7 +39,7 @@ class Surveyed(NamedTuple):
     tile_s: np.ndarray
     """float64[tiles]; NaN: it doesn't compile."""
     compile_s: np.ndarray
-    """float64[tiles] CPU seconds."""
+    """float64[tiles] CPU seconds until it can run."""
     failures: list[str]
 
 
@@ -75,21 +75,22 @@ def survey(kind: str, program: Program, index: int, tiles: int, seed: int) -> Su
 
     seconds, compile_s, failures = [], [], []
     for tile in (None, *tile_candidates(program, index, tiles, seed)):
-        before = _children_s()
+        before = _spent_s()
         try:
             run = load(tile_module(program, index, tile).text)
-            compile_s.append(_children_s() - before)
+            compile_s.append(_spent_s() - before)
             seconds.append(fastest_s(run))
         except IreeError as error:
-            compile_s.append(_children_s() - before)
+            compile_s.append(_spent_s() - before)
             seconds.append(np.nan)
             failures.append(str(error))
     return Surveyed(kind, seconds[0], np.array(seconds[1:]), np.array(compile_s[1:]), failures)
 
 
-def _children_s() -> float:
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime
+def _spent_s() -> float:
+    """CPU seconds of this process, in which IREE compiles, and of those that it started."""
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(one.ru_utime + one.ru_stime for one in used)
 
 
 def fastest_s(run: Callable[[int], None]) -> float:
