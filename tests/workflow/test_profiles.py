@@ -27,6 +27,14 @@ def test_a_dry_run(tmp_path, name):
     assert "Writing the report" in text
 
 
+def test_progress_by_rule(tmp_path):
+    pytest.importorskip("snakemake_logger_plugin_rich", reason="`make` installs what requirements.lock says")
+    done = snakemake(tmp_path, TINY, "--dry-run", "--logger", "rich")
+    text = done.stdout + done.stderr
+    assert done.returncode == 0, text
+    assert re.search(r"^ dataset +6 *$", text, re.MULTILINE)
+
+
 def test_slurms_profile_names_rules_that_are_there_and_asks_for_memory_and_time_of_each():
     slurm = profile("slurm")
     assert set(slurm["set-resources"]) | set(slurm["set-threads"]) <= RULES
